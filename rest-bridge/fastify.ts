@@ -9,7 +9,7 @@ import type { BridgeContext, Call } from './call.ts';
 import { allowedTags, allowedVersions, chooseContentType, createRevalidation, prefersAsync } from './negotiation.ts';
 import type { RouteOptions } from './route.ts';
 import { createPageErrorHandler, sendError, type SendErrorPage } from './send-error.ts';
-import { sendResponse } from './send-response.ts';
+import { sendResponse, sendText } from './send-response.ts';
 import { createSofaRunner, type RunPlainRow } from './sofa.ts';
 import { createFileReader, createFormReader } from './upload.ts';
 
@@ -206,8 +206,8 @@ const createPlainHandler =
   async (request, reply) => {
     const type = negotiateContentType(request);
     const { status, text } = await runPlain(endpoint, createCall(request));
-    reply.code(status).header('content-type', type);
-    return text;
+    reply.code(status);
+    return sendText({ text }, type, request, reply);
   };
 
 const createAdapterHandler =

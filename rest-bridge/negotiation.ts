@@ -24,7 +24,7 @@ function chooseType(accept: string): string | undefined {
   const quality = (...types: string[]) =>
     types.map((type) => ranges.find((range) => range.type === type)?.quality).find((found) => found !== undefined) ?? 0;
   const json = quality('application/json', 'application/*', '*/*');
-  // It chooses the form of errors only: everything else is JSON.
+  // The type of problem details chooses the form of errors only: everything else is JSON.
   if (ranges.every(({ type }) => type === PROBLEM_TYPE)) return JSON_TYPE;
   const hal = ranges.some((range) => range.type === 'application/hal+json') ? quality('application/hal+json') : 0;
   if (hal > 0 && hal >= json) return HAL_TYPE;

@@ -60,6 +60,7 @@ export function createSofaRunner(schema: GraphQLSchema, endpoints: readonly Endp
     const url = `http://sofa/${rootFieldOf(plan!)}?${query}`;
     const response = await router.fetch(url, { method }, { resolvers: call.context });
     if (response instanceof FailedResponse) throw response.error;
+    if (!response.ok) throw new Error(`sofa-api responds to ${url} with ${response.status}: ${await response.text()}`);
     return { status: response.status, text: await response.text() };
   };
 }

@@ -9,12 +9,11 @@ import type { Claim } from '../services/operation/operation-repository.ts';
 import { accessLevelInTransaction } from '../services/resource/access-level.ts';
 
 /**
- * The permission on its resource that the caller of an operation needs when it starts and when it ends; null for one that
- * has no resource.
+ * The permission on its resource that the caller of an operation needs when it starts and when it ends. `dataset.run` is
+ * never queued.
  */
-const REQUIRED: Readonly<Record<(typeof OPERATION_NAMES)[number], ResourcePermission | null>> = {
+const REQUIRED: Readonly<Record<Exclude<(typeof OPERATION_NAMES)[number], 'dataset.run'>, ResourcePermission>> = {
   'dataset.refresh': 'dataset:refresh',
-  'dataset.run': null,
   'dataset.benchmark': 'dataset:refresh',
   'dataset.preview': 'dataset:refresh',
   'dataset.promoteRefresh': 'dataset:refresh',
@@ -65,7 +64,7 @@ async function refusalOf(platform: Platform, claim: Claim, userId: string): Prom
     await checkCaller(platform, claim, userId);
     return undefined;
   } catch (error) {
-    if (error instanceof ApiError) return error;
+    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return error;
     throw error;
   }
 }
@@ -75,8 +74,12 @@ async function checkCaller(platform: Platform, claim: Claim, userId: string): Pr
   const principal = await principalOf(platform.system, tenantId, userId);
   if ('ownerId' in input && input.ownerId === principal) return;
   const viewer = await loadPrincipalViewer(platform.system, tenantId, principal);
-  const permission = (REQUIRED as Partial<Record<OperationName, ResourcePermission | null>>)[claim.operation];
-  if (!permission) return;
+  // An image without an assistant has no other resource.
+  if (claim.operation === 'image.create' && !viewer.superuser && !viewer.permissions.has('ai:access'))
+    throw forbidden({ permission: 'ai:access' });
+  if (claim.resourceKind === 'image') return;
+  const permission = (REQUIRED as Partial<Record<OperationName, ResourcePermission>>)[claim.operation];
+  if (!permission) throw new Error(`No permission is declared for ${claim.operation}`);
   await platform.database.transaction(tenantId, async (tx) => {
     const resource = await findResource(tx, claim);
     // Of a resource that was deleted the handler says so.
@@ -94,7 +97,8 @@ async function findResource(
 ): Promise<OwnedRow | undefined | null> {
   if (resourceKind !== 'agent') {
     const kind = OWNED_KINDS.find((one) => one.kind === resourceKind);
-    return kind && tx.findOne(kind.entity, { id: resourceId });
+    if (!kind) throw new Error(`Operations have no resources of the kind ${resourceKind}`);
+    return tx.findOne(kind.entity, { id: resourceId });
   }
   const [agent] = await tx.query<{ assistantId: string }>({
     text: `select assistant_id as "assistantId" from dws.agent where tenant_id = $1 and id = $2`,

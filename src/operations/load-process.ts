@@ -67,7 +67,9 @@ export function startLoad(
     scheduleKill();
   };
   signal.addEventListener('abort', abort);
+  let isAttached = true;
   const detach = () => {
+    isAttached = false;
     clearTimeout(killTimer);
     signal.removeEventListener('abort', abort);
     child.off('error', onError).off('exit', onExit).removeAllListeners('message');
@@ -105,7 +107,7 @@ export function startLoad(
         return send({ kind: 'published', generation: published });
       }
       send({ kind: 'done' });
-      scheduleKill();
+      if (isAttached) scheduleKill();
       await ended;
     },
   };

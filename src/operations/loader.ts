@@ -1,6 +1,6 @@
 /**
- * The loader: a separate process that loads the rows of a query into a generation, one after the other. It locks the
- * generation and exits when its parent's channel closes. It uses no decorators, so Node also runs it from the sources.
+ * The loader: a separate process that runs loads, one after the other. A load stores the rows of a query in a generation. It
+ * locks the generation and exits when its parent's channel closes. It uses no decorators, so Node also runs it from the sources.
  * See docs/architecture.md#refresh.
  */
 import { mkdir } from 'node:fs/promises';

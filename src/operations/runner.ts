@@ -116,8 +116,8 @@ async function runClaim(
   try {
     prepared = await runHandler(handlers, { ...claim, signal: lease.signal, progress: lease.progress }, platform);
     await lease.release();
-    await publish(platform, handlers, claim, prepared);
-    const { failure } = prepared;
+    const refusal = await publish(platform, handlers, claim, prepared);
+    const failure = prepared.failure ?? (refusal && failureOf(refusal));
     observeOperation(claim.operation, failure ? 'failed' : 'succeeded', claim.startedAt);
     const duration = Date.now() - claim.startedAt.getTime();
     if (failure) log.info({ duration, code: failure.code }, 'An operation failed');
@@ -150,8 +150,16 @@ async function runHandler<N extends OperationName>(
   return handler.run(job, platform);
 }
 
-/** Publishes the result and records the outcome in one transaction. Throws unless the attempt is the current one. */
-async function publish(platform: Platform, handlers: Handlers, claim: Claim, prepared: Prepared): Promise<void> {
+/**
+ * Publishes the result and records the outcome in one transaction. Throws unless the attempt is the current one. Returns
+ * the refusal of its callers if none of them may see the outcome.
+ */
+async function publish(
+  platform: Platform,
+  handlers: Handlers,
+  claim: Claim,
+  prepared: Prepared,
+): Promise<ApiError | undefined> {
   const callers = await handlers[claim.operation]?.checkCallers?.(platform, claim);
   await platform.database.transaction(claim.tenantId, async (tx) => {
     const leaseState = await lockLease(tx, claim);
@@ -163,6 +171,7 @@ async function publish(platform: Platform, handlers: Handlers, claim: Claim, pre
       : { status: 'succeeded', result, message: prepared.warnings?.join('; ') || null };
     await finish(platform, tx, claim, outcome, callers?.refusals);
   });
+  return callers?.refusal;
 }
 
 /** Logs why an attempt did not succeed. Returns the function that records the outcome. */

@@ -31,14 +31,18 @@ function* parseBody(bytes: Buffer): Generator<void, unknown> {
 /** Returns whether a value contains a key `__proto__`, or `prototype` in a `constructor`, which change objects that are merged. */
 function* hasPrototype(body: unknown): Generator<void, boolean> {
   const waiting = [body];
-  for (let examined = 1; waiting.length > 0; examined += 1) {
-    if (examined % VALUES_OF_STEP === 0) yield;
-    const value = waiting.pop();
+  let examined = 0;
+  while (waiting.length > 0) {
+    const value = waiting.pop() as object;
     if (typeof value !== 'object' || value === null) continue;
     if (Object.hasOwn(value, '__proto__')) return true;
     const constructor: unknown = Object.hasOwn(value, 'constructor') ? value.constructor : null;
     if (typeof constructor === 'object' && constructor !== null && Object.hasOwn(constructor, 'prototype')) return true;
-    for (const key in value) waiting.push((value as Record<string, unknown>)[key]);
+    for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+      if (++examined % VALUES_OF_STEP === 0) yield;
+      const member = (value as Record<string | number, unknown>)[key];
+      if (typeof member === 'object' && member !== null) waiting.push(member);
+    }
   }
   return false;
 }

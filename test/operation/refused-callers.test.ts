@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DatabaseUnavailable } from '../../src/core/database-unavailable.ts';
+import { newId } from '../../src/core/id.ts';
+import { checkCallers } from '../../src/operations/caller-check.ts';
 import { createApp } from '../app/app-fixture.ts';
 import { createJob, createNotify } from '../job/job-fixture.ts';
 import type { Client } from '../support/client.ts';
@@ -149,4 +152,11 @@ test('work that several callers share is done for those who still may have it do
     status: 200,
     body: { status: 'succeeded', result: { records: 1 }, error: null },
   });
+});
+
+test('a database that does not respond refuses no caller', async () => {
+  const fail = () => Promise.reject(new DatabaseUnavailable(new Error('lost')));
+  const platform = { database: { query: async () => [{ userId: newId() }] }, system: { query: fail } };
+  const claim = { tenantId: newId(), workId: newId(), input: {}, operation: 'dataset.refresh' };
+  await expect(checkCallers(platform as never, claim as never)).rejects.toBeInstanceOf(DatabaseUnavailable);
 });

@@ -25,7 +25,7 @@ const MAX_NESTING = 256;
  * `GRAPHQL_LIMIT` for any other, and syntax errors of graphql-js.
  */
 export function parseLimited(source: string): DocumentNode {
-  checkText(source);
+  checkDocumentText(source);
   try {
     return parse(source, { maxTokens: MAX_TOKENS });
   } catch (error) {
@@ -44,7 +44,7 @@ const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACK
  * Checks that a text has at most 1,000,000 characters, and that its selections, arguments and values nest at most 256
  * levels. Throws `GRAPHQL_LIMIT`.
  */
-export function checkText(source: string): void {
+export function checkDocumentText(source: string): void {
   if (source.length > MAX_CHARACTERS)
     throw graphqlLimit(`The document has more than ${MAX_CHARACTERS} characters; send long values as variables`);
   // Nearly all documents have fewer brackets than the limit: their tokens are not read twice.

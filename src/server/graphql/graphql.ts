@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod,
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
-import { checkText } from '../../core/limits/limits.ts';
+import { checkDocumentText } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Authenticator } from '../../services/identity/authenticator.ts';
@@ -59,7 +59,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     const { query, extensions } = sentDocument(request);
     const text = typeof query === 'string' ? query : options.persistedQueries.find(persistedHash(extensions));
     if (text === undefined) return;
-    checkText(text);
+    checkDocumentText(text);
     if (isLong(text) && !options.documents.has(text)) await options.thread.prepare(text, caller);
   };
   const apolloHandler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as (

@@ -15,7 +15,7 @@ import type { WebSocket } from 'ws';
 import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
-import { checkLimits, checkText, parseLimited } from '../../core/limits/limits.ts';
+import { checkLimits, checkDocumentText, parseLimited } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import { countSocketOperation } from '../../core/metrics.ts';
 import { PerUserLimit } from '../../core/per-user-limit.ts';
@@ -180,7 +180,7 @@ async function prepareOperation(
     throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
   let document = documents.get(query);
   if (!document) {
-    checkText(query);
+    checkDocumentText(query);
     if (isLong(query)) await thread.prepare(query, { viewer, request });
     document = parseLimited(query);
     const errors = await thread.validate(document, { viewer, request });

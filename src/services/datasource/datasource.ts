@@ -42,24 +42,30 @@ export async function update(
   id: string,
   { config, secrets, ...input }: UpdateDatasourceInput,
 ): Promise<string> {
-  if (config != null) await checkNewConfig(ctx, id, config);
+  const checkedFile = config == null ? null : await checkNewConfig(ctx, id, config);
   return ctx.transaction(async (tx) => {
     const datasource = await loadResource(ctx, tx, DATASOURCE, id, 'datasource:write', { ifMatch: ctx.ifMatch });
+    if (checkedFile !== null && datasource.fileId !== checkedFile)
+      throw conflict('The file of the datasource was replaced while the config was checked: try again');
     await updateConnection(ctx, tx, datasource, { config, secrets });
     await updateOwned(ctx, tx, DATASOURCE, datasource, input);
     return datasource.id;
   });
 }
 
-/** Checks a new config of an uploaded file with its values, which takes too long for the transaction of the change. */
-async function checkNewConfig(ctx: Context, id: string, config: unknown): Promise<void> {
+/**
+ * Checks a new config of an uploaded file with its values, which takes too long for the transaction of the change. Returns
+ * the id of the checked file; null if nothing was to be checked.
+ */
+async function checkNewConfig(ctx: Context, id: string, config: unknown): Promise<string | null> {
   const datasource = await ctx.transaction((tx) =>
     loadResource(ctx, tx, DATASOURCE, id, 'datasource:write', { ifMatch: ctx.ifMatch }),
   );
   const driver = driverOf(ctx.platform, datasource.type);
   const newConfig = validateDatasourceConfig(driver, config);
-  if (datasource.fileId && !isDeepStrictEqual(newConfig, datasource.config))
-    await checkFileConfig(ctx, driver, datasource.fileId, newConfig);
+  if (!datasource.fileId || isDeepStrictEqual(newConfig, datasource.config)) return null;
+  await checkFileConfig(ctx, driver, datasource.fileId, newConfig);
+  return datasource.fileId;
 }
 
 /** Absent secrets stay unchanged, null clears them. */

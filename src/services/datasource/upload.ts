@@ -4,6 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import { cleanFilename } from '../../core/files.ts';
+import { invalid } from '../../core/input-checks.ts';
 import type { Driver, FileProblem } from '../../core/row-source.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { loadBytesLeft } from '../resource/quota.ts';
@@ -87,9 +88,10 @@ export async function checkFileConfig(
   config: Record<string, unknown>,
 ): Promise<void> {
   if (!driver.upload || !Object.hasOwn(config, 'columns')) return;
-  await whileDetecting(ctx, 'the file', (stop) =>
+  const found = await whileDetecting(ctx, 'the file', (stop) =>
     driver.upload!.detectConfig(ctx.platform.files.path(fileId), '', stop, config),
   );
+  if (!found) throw invalid('config', 'does not fit the file, which cannot be read as a table with it');
 }
 
 /** Runs `work` on a file when a place is free. Throws UPSTREAM_FAILED past `QUERY_TIMEOUT_MS`. */

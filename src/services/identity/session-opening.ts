@@ -63,7 +63,8 @@ export async function openSession(
   const expiresAt = new Date(Date.now() + SESSION_SLIDING_MS);
   const proof = stillHolds(user.proof);
   return platform.system.transaction(async (query) => {
-    // Changes that end a proof update this row first, and then delete the sessions.
+    // Changes of users that end a proof update this row first, and then delete the sessions. A provider that is enabled for
+    // the domain at this moment leaves the session open, as it does those opened before.
     const [proved] = await query({
       text: `select id from dws.app_user u where id = $1 and ${isActive('u')} and ${proof.text} for no key update`,
       values: [user.id, ...proof.values],
