@@ -256,7 +256,7 @@ test('the cleanup deletes expired credentials and outdated records only', async 
     values: [ann.id],
   });
   await system.query({
-    text: `insert into dws.login_attempt (key, at) values ('old', now() - interval '2 minutes'), ('new', now())`,
+    text: `insert into dws.login_attempt (key, at) values ('old', now() - interval '16 minutes'), ('new', now())`,
   });
   await system.query({
     text: `
