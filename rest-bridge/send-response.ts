@@ -16,7 +16,7 @@ export function sendResponse(
     : sendText({ text: JSON.stringify(body), version, single }, type, request, reply);
 }
 
-/** The text of a body. `version` is that of a single record. */
+/** The text of a body, and the version of a single record. */
 interface Body {
   text: string;
   version?: number | undefined;

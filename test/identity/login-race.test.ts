@@ -121,7 +121,8 @@ describe('a change of the own password is refused if, after the check of the cur
         session.put('/me/password', { currentPassword: PASSWORD, password: `${NEW_PASSWORD} ${n}` }),
       ),
     );
-    expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 401]);
+    // 400 if the later one reads the password only after the change of the first.
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([204, expect.toBeOneOf([400, 401])]);
   });
 });
 
