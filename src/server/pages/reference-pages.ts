@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../rest-bridge/bridge.ts';
 import { describe } from '../../../rest-bridge/openapi-names.ts';
 import { templatePath } from '../../../rest-bridge/openapi.ts';
 import { describeRelations } from '../../../rest-bridge/relations.ts';
-import { noRoute } from '../../core/errors.ts';
+import { ERROR_CODES, noRoute, type ErrorCode } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { CreateContext } from '../request-context.ts';
 import { escapeHtml, htmlPage, sendHtml } from './html.ts';
@@ -41,6 +41,26 @@ const relationPage = (rel: string, routes: readonly LinkedRoute[]): string =>
   <p><a href="/api/docs">REST reference</a></p>
 </main>`,
   );
+
+const errorCodePage = (code: ErrorCode): string =>
+  htmlPage(
+    code,
+    `<main>
+  <h1>${code}</h1>
+  <p class="lead">A code of errors in both APIs.</p>
+  <p>${escapeHtml(ERROR_CODES[code])}</p>
+  <p><a href="/api/docs">REST reference</a></p>
+</main>`,
+  );
+
+/** Registers the pages of the codes of errors, the `type` of problem details. They require no credentials. */
+export function registerErrorCodePages(app: FastifyInstance): void {
+  app.get<{ Params: { code: string } }>('/api/docs/errors/:code', async (request, reply) => {
+    const { code } = request.params;
+    if (!Object.hasOwn(ERROR_CODES, code)) throw noRoute({ method: request.method, path: request.url });
+    return sendHtml(reply, errorCodePage(code as ErrorCode));
+  });
+}
 
 /**
  * Registers the pages that describe the relations of links, at the addresses of `curies`. Without `PUBLIC_SCHEMA` they
