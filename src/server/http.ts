@@ -195,8 +195,8 @@ function createClosingSignal(app: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
-/** Paths below which an app sees its own paths, with their slashes. */
-const PATH_OF_APP = /^\/api\/(?:apps\/[^/]+\/(?:view|_hook)|hooks)\//;
+/** Paths that end with a path of an app: of one of its files, or as its handlers see it. They keep their slashes. */
+const PATH_OF_APP = /^\/api\/(?:apps\/[^/]+\/(?:files\/[^?]|(?:view|_hook)\/)|hooks\/)/;
 
 /** Returns a URL of an API without the slash at the end of its path: it is the same route. */
 function withoutTrailingSlash(url: string): string {

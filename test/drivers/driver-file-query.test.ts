@@ -103,7 +103,8 @@ describe('a query is one SELECT of the file', () => {
     'values (1); values (2)',
   ];
 
-  test('statements other than one query of the file are refused', async () => {
+  // Each statement starts a process.
+  test('statements other than one query of the file are refused', { timeout: 600_000 }, async () => {
     const file = await openSmallFile();
     const outcomes: [text: string, outcome: string][] = [];
     for (const text of REFUSED)

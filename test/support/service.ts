@@ -17,6 +17,7 @@ import { openPlatform } from '../../src/server/platform.ts';
 import { startWorker } from '../../src/server/worker.ts';
 import { createTenant, createUser } from '../../src/services/identity/bootstrap.ts';
 import { Client } from './client.ts';
+import { closable } from './failed-attempts.ts';
 import { createDatabase } from './postgres.ts';
 
 export const PASSWORD = 'correct horse battery';
@@ -126,12 +127,12 @@ export async function startService(
         { id: response.body.user.id, username: name },
       );
     },
-    async close() {
+    close: closable(async () => {
       await worker?.stop();
       await app.close();
       await opened.close();
       await database.drop();
       rmSync(dir, { recursive: true, force: true });
-    },
+    }),
   };
 }

@@ -10,7 +10,7 @@ export interface GuestModules {
 }
 
 /** An import of a module by its relative path. */
-const IMPORT = /^import\s(?:[^;']*\sfrom\s)?'(\.[^']*)\.(?:js|ts)';$/gm;
+const IMPORT = /(?:^import| from) '(\.[^']*)\.(?:js|ts)';$/gm;
 
 /**
  * Reads a module that runs in the sandbox, and all modules that it imports: compiled next to a compiled module, or

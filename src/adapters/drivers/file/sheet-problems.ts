@@ -36,7 +36,7 @@ export const coverProblem = (names: string): FileProblem => ({
 
 /** Returns the row of totals of a table, which is read as a row. */
 export function totalsProblem({ cells, hasTotals }: SheetTable): FileProblem[] {
-  const line = Number(/\d+$/.exec(cells)?.[0] ?? 0);
+  const line = Number(/^[A-Z]{1,4}(\d+)$/i.exec(cells.slice(cells.lastIndexOf(':') + 1))?.[1] ?? 0);
   if (!hasTotals || line === 0) return [];
   return [
     { line, message: `Row ${line} has the totals of a table, and is read as one of its rows. Remove it from the file` },

@@ -1,0 +1,32 @@
+import type { TestContext } from 'vitest';
+
+/** Functions that close what tests of this file started and have not closed. */
+const open = new Set<() => Promise<void>>();
+let hasFailed = false;
+
+/**
+ * Returns a function that closes, at most once, what a test started. If an attempt of a test failed, so that its end with
+ * this call was not reached, the end of the file calls it.
+ */
+export function closable(close: () => Promise<void>): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  const closeOnce = () => {
+    open.delete(closeOnce);
+    return (closed ??= close());
+  };
+  open.add(closeOnce);
+  return closeOnce;
+}
+
+/** Notes failed attempts. Runs after each test. */
+export function noteFailure({ task }: TestContext): void {
+  hasFailed ||= task.result?.state === 'fail';
+}
+
+/** Closes what failed attempts left open. Without one, what is left open fails the file. Runs after each file. */
+export async function closeAfterFailures(): Promise<void> {
+  const left = hasFailed ? [...open] : [];
+  open.clear();
+  hasFailed = false;
+  for (const close of left) await close();
+}
