@@ -25,6 +25,7 @@ import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import { registerApiCatalog } from './api-catalog.ts';
 import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
+import { compressLargeInTurn } from './compression.ts';
 import { createApollo } from './graphql/apollo.ts';
 import { DocumentStore, PersistedQueries } from './graphql/document-store.ts';
 import { DocumentThread } from './graphql/document-thread.ts';
@@ -237,6 +238,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
 
   queuePipelinedRequests(app);
   limitUnreadResponses(app);
+  compressLargeInTurn(app);
   await app.register(cookie);
   if (config.CORS_ORIGINS.length > 0)
     await app.register(cors, {

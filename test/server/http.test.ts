@@ -70,6 +70,29 @@ describe('every response', () => {
     const small = await ann.get('/users/ann/memberships', { 'accept-encoding': 'gzip' });
     expect(small.headers.get('content-encoding')).toBeNull();
   });
+
+  test('has its compressed length, if it is large and complete', async ({ ann, anonymous }) => {
+    const sdl = (await ann.data('{ _service { sdl } }'))._service.sdl as string;
+    const read = async (client: Client, name: string, encoding: string) => {
+      const query = `{ ${name}: _service { sdl } }`;
+      const { headers, body } = await client.request('POST', '/graphql', { query }, { 'accept-encoding': encoding });
+      expect(body.data[name].sdl).toBe(sdl);
+      return [headers.get('content-encoding'), Number(headers.get('content-length')) < sdl.length / 3];
+    };
+    // They are compressed one at a time.
+    const names = Array.from({ length: 6 }, (_, n) => [`a${n}`, `b${n}`] as const).flat();
+    const found = await Promise.all(
+      names.map((name) => read(name[0] === 'a' ? ann : anonymous, name, name[0] === 'a' ? 'br' : 'gzip')),
+    );
+    expect(found).toEqual(names.map((name) => [name[0] === 'a' ? 'br' : 'gzip', true]));
+    const { headers } = await ann.request(
+      'POST',
+      '/graphql',
+      { query: '{ c: _service { sdl } }' },
+      { 'accept-encoding': 'identity' },
+    );
+    expect([headers.get('content-encoding'), Number(headers.get('content-length')) > sdl.length]).toEqual([null, true]);
+  });
 });
 
 describe('a request that no route accepts', () => {
