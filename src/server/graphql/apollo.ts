@@ -97,7 +97,14 @@ const createRequestPlugin = (
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!contextValue.viewer) {
           const variables = request.variables ?? {};
-          const isPrivate = operation && requiresCredentials(schema, { document, operation, variables });
+          const isPrivate =
+            operation &&
+            requiresCredentials(schema, {
+              document,
+              operation,
+              variables,
+              hasInvalid: contextValue.request.hasCredentials,
+            });
           if (isPrivate || (!publicSchema && readsSchema(document)))
             throw unauthenticated(contextValue.request.cookieRefusal);
         }
