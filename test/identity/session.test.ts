@@ -292,11 +292,12 @@ describe('viewer', () => {
   });
 
   test('is 401 without data with invalid credentials', async ({ service, anonymous }) => {
-    for (const headers of [
+    const wrong: Record<string, string>[] = [
       { authorization: `Bearer dws_${'x'.repeat(43)}` },
       { authorization: 'Basic YTpi' },
       { cookie: `dws_session=${'x'.repeat(43)}` },
-    ])
+    ];
+    for (const headers of wrong)
       for (const query of [QUERY, `{ ...F } fragment F on Query { ... { viewer { id } } }`]) {
         const { status, body } = await anonymous.with(headers).request('POST', '/graphql', { query });
         expect([status, body.data, body.errors[0].extensions.code]).toEqual([401, undefined, 'UNAUTHENTICATED']);

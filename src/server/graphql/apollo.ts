@@ -24,13 +24,12 @@ import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
-import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
 import type { DocumentStore, PersistedQueries } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
-import { formatError, isUnexpected } from './format-error.ts';
+import { formatError, logUnexpectedErrors, presentErrors } from './format-error.ts';
 import { requiresCredentials } from './required-credentials.ts';
 import type { SchemaResponses } from './schema-responses.ts';
 import { describeRefusedValues } from './value-issues.ts';
@@ -63,7 +62,7 @@ class InvalidDocument extends GraphQLError {
  * Headers that browsers send to another origin only after a preflight. A GET, and a POST of a simple media type, must have
  * one of them: Apollo's two, and the header of GraphQL over HTTP.
  */
-const PREFLIGHT_HEADERS = ['x-apollo-operation-name', 'apollo-require-preflight', 'graphql-require-preflight'];
+export const PREFLIGHT_HEADERS = ['x-apollo-operation-name', 'apollo-require-preflight', 'graphql-require-preflight'];
 
 /** Statuses of a document that ran and whose data is null. */
 const REQUEST_STATUSES = new Set([401, 429]);
@@ -91,8 +90,6 @@ const createRequestPlugin = (
         const invalid = await thread.validate(document, contextValue);
         if (invalid.length > 0) throw new InvalidDocument(invalid);
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
-        if (operation?.operation === 'subscription')
-          throw badInput('Subscriptions require a WebSocket connection to this URL');
         checkValues(document, operation, request.variables);
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!contextValue.viewer) {
@@ -108,6 +105,8 @@ const createRequestPlugin = (
           if (isPrivate || (!publicSchema && readsSchema(document)))
             throw unauthenticated(contextValue.request.cookieRefusal);
         }
+        if (operation?.operation === 'subscription')
+          throw badInput('Subscriptions require a WebSocket connection to this URL, or `Accept: text/event-stream`');
         if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
         await thread.nextTurn(document);
       },
@@ -149,7 +148,6 @@ const createRequestPlugin = (
 function toApolloResponse({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
   if (errors) {
-    logUnexpectedErrors(errors, context);
     failCurrentSpan(spanCode(errors[0]));
     setStatus(http, errors, data);
   }
@@ -157,7 +155,7 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
     http,
     body: {
       kind: 'single',
-      singleResult: { ...(errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) }), data },
+      singleResult: { ...(errors && { errors: presentErrors(errors, context) }), data },
     },
   };
 }
@@ -175,18 +173,6 @@ function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], data:
   if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
   for (const error of apiErrors)
     for (const [name, value] of Object.entries(error?.headers ?? {})) http.headers.set(name, value);
-}
-
-/** Logs unexpected errors. Clients receive only a general message. */
-function logUnexpectedErrors(errors: readonly GraphQLError[], { platform, request }: PublicContext): void {
-  for (const error of errors)
-    if (isUnexpected(error))
-      logFailure(
-        platform.log,
-        { err: error.originalError, path: error.path, requestId: request.id },
-        'Resolver failed',
-        request.signal.aborted,
-      );
 }
 
 /** Returns whether a document selects `__schema` or `__type`, in fragments too. */

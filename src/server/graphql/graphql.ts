@@ -12,8 +12,10 @@ import { prefersHtml } from '../pages/html.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { CreateContext } from '../request-context.ts';
 import { traceGraphql } from '../tracing.ts';
-import type { SchemaReaders } from './apollo.ts';
+import { PREFLIGHT_HEADERS, type SchemaReaders } from './apollo.ts';
 import { isLong } from './document-thread.ts';
+import { acceptsEvents, streamResults } from './event-stream.ts';
+import { OperationPreparer, type SentOperation } from './prepare-operation.ts';
 import { createSocketHandler } from './websocket.ts';
 
 export interface GraphqlOptions extends SchemaReaders {
@@ -40,6 +42,7 @@ declare module 'fastify' {
  */
 export async function registerGraphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   app.decorateRequest('graphqlContext', null);
+  const operations = new OperationPreparer(options);
   const createContext = (request: FastifyRequest, reply: FastifyReply) =>
     options.createContext(request, reply, 'graphql').catch((error: unknown) => {
       if (!toApiError(error))
@@ -65,7 +68,22 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   const apolloHandler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as (
     ...parameters: Parameters<RouteHandlerMethod>
   ) => Promise<unknown>;
+  const streamOf = async (request: FastifyRequest, reply: FastifyReply) => {
+    request.graphqlContext ??= await createContext(request, reply).then(
+      (created) => ({ context: created }),
+      (error: unknown) => ({ error }),
+    );
+    const operation = sentOperation(request);
+    const created = request.graphqlContext;
+    if (!operation || 'error' in created || !created.context.viewer) return undefined;
+    return streamResults({ ...options, operations }, operation, created.context, { request, reply });
+  };
   const handler: RouteHandlerMethod = async (request, reply) => {
+    const { accepts, only } = acceptsEvents(request.headers.accept);
+    const events = accepts ? await streamOf(request, reply) : undefined;
+    if (events) return events;
+    // A refusal before an operation runs is JSON.
+    if (only) request.headers.accept = 'application/json';
     const text = await traceGraphql(request, () => apolloHandler(request, reply));
     const stored = typeof text === 'string' ? options.responses.find(text) : undefined;
     return stored ? stored.send(request, reply) : text;
@@ -78,7 +96,8 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     const [, search] = request.url.split('?');
     return reply.header('vary', 'accept').redirect(`/graphiql${search ? `?${search}` : ''}`);
   };
-  app.route({ method: 'GET', url: '/graphql', handler: handleGet, wsHandler: createSocketHandler(options) as never });
+  const wsHandler = createSocketHandler({ ...options, operations }) as never;
+  app.route({ method: 'GET', url: '/graphql', handler: handleGet, wsHandler });
   app.route({
     method: 'POST',
     url: '/graphql',
@@ -95,14 +114,16 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
 
 interface SentDocument {
   query?: unknown;
+  operationName?: unknown;
+  variables?: unknown;
   extensions?: unknown;
 }
 
 /** Returns the document of a request, and its extensions, as they were sent. */
 function sentDocument({ method, query, body }: FastifyRequest): SentDocument {
   if (method !== 'GET') return (body ?? {}) as SentDocument;
-  const { query: text, extensions } = query as { query?: unknown; extensions?: unknown };
-  return { query: text, extensions: typeof extensions === 'string' ? parsedOrUndefined(extensions) : undefined };
+  const { extensions, ...sent } = query as SentDocument;
+  return { ...sent, extensions: typeof extensions === 'string' ? parsedOrUndefined(extensions) : undefined };
 }
 
 function parsedOrUndefined(json: string): unknown {
@@ -112,6 +133,20 @@ function parsedOrUndefined(json: string): unknown {
     // Apollo refuses it.
     return undefined;
   }
+}
+
+/**
+ * Returns the operation of a request for events; undefined if its parts are not what they should be, or if another site could send
+ * it without a preflight. Apollo refuses these.
+ */
+function sentOperation(request: FastifyRequest): SentOperation | undefined {
+  if (request.method === 'GET' && !PREFLIGHT_HEADERS.some((name) => request.headers[name])) return undefined;
+  const { query, operationName, variables: given } = sentDocument(request);
+  const variables = request.method === 'GET' && typeof given === 'string' ? parsedOrUndefined(given) : given;
+  const isObject = typeof variables === 'object' && !Array.isArray(variables);
+  if (typeof query !== 'string' || (variables !== undefined && !isObject)) return undefined;
+  if (typeof (operationName ?? '') !== 'string') return undefined;
+  return { query, operationName: operationName as string, variables: variables as Record<string, unknown> };
 }
 
 /** Returns the hash of a persisted query that is sent without its text; an empty one for other requests. */
