@@ -112,7 +112,7 @@ describe('a request that no route accepts', () => {
   test('is 405 with `Allow` on a path with other methods', async ({ ann }) => {
     const inOrder = (methods: string) => methods.split(', ').sort();
     for (const [method, path, allow] of [
-      ['DELETE', '/graphql', 'GET, HEAD, POST, OPTIONS'],
+      ['DELETE', '/graphql', 'GET, HEAD, QUERY, POST, OPTIONS'],
       ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
       ['DELETE', '/api/me', 'GET, HEAD, PUT, OPTIONS'],
       ['PUT', '/', 'GET, HEAD, OPTIONS'],
@@ -127,7 +127,7 @@ describe('a request that no route accepts', () => {
 
   test('is 405 for every other method that Node parses, before its body is read', async ({ service, ann }) => {
     const [get, put, post] = ['GET, HEAD, OPTIONS', 'GET, HEAD, PUT, OPTIONS', 'POST, OPTIONS'];
-    const graphql = 'GET, HEAD, POST, OPTIONS';
+    const graphql = 'GET, HEAD, QUERY, POST, OPTIONS';
     const { hostname, port } = new URL(service.url);
     /** Sends a request as it is. Returns status, `Allow` and body of the response. */
     const send = async (method: string, path: string, headers: OutgoingHttpHeaders) => {
@@ -145,7 +145,7 @@ describe('a request that no route accepts', () => {
     for (const [path, allow] of [
       ['/graphql', graphql],
       ['/api/me', put],
-      ['/api/login', graphql],
+      ['/api/login', 'GET, HEAD, POST, OPTIONS'],
       ['/api/login/x/callback', 'GET, OPTIONS'],
       ['/api/datasets/x/_refresh', post],
       ['/api/progress/1/events', 'GET, OPTIONS'],

@@ -22,7 +22,7 @@ import {
 import { toApiError } from '../../core/api-error.ts';
 import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
-import { badInput, unauthenticated } from '../../core/errors.ts';
+import { badInput, defineError, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
@@ -64,6 +64,8 @@ class InvalidDocument extends GraphQLError {
  */
 export const PREFLIGHT_HEADERS = ['x-apollo-operation-name', 'apollo-require-preflight', 'graphql-require-preflight'];
 
+const mutationRequiresPost = defineError(405, 'METHOD_NOT_ALLOWED', () => 'A mutation requires POST');
+
 /** Statuses of a document that ran and whose data is null. */
 const REQUEST_STATUSES = new Set([401, 429]);
 
@@ -89,7 +91,10 @@ const createRequestPlugin = (
         if (described) contextValue.request.setOperation({ ...described, mayBeLabel: false });
         const invalid = await thread.validate(document, contextValue);
         if (invalid.length > 0) throw new InvalidDocument(invalid);
-        if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
+        if (operation?.operation === 'mutation') {
+          if (contextValue.request.isSafe) throw mutationRequiresPost(undefined, { headers: { allow: 'POST' } });
+          checkOrigin(contextValue.request);
+        }
         checkValues(document, operation, request.variables);
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!contextValue.viewer) {

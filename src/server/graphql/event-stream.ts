@@ -49,7 +49,8 @@ export async function streamResults(
   if (!args || !('document' in args)) return undefined;
   const { operation: type, name } = getOperationAST(args.document, args.operationName)!;
   if (type !== 'subscription' && !acceptsEvents(request.headers.accept).only) return undefined;
-  if (type === 'mutation' && (request.method !== 'POST' || context.request.crossSite)) return undefined;
+  if (type === 'mutation' && (request.method !== 'POST' || context.request.isSafe || context.request.crossSite))
+    return undefined;
   context.request.setOperation({ name: name?.value ?? null, type, mayBeLabel: true });
   const found = await run(args, type, responses);
   const source = Symbol.asyncIterator in found ? found[Symbol.asyncIterator]() : undefined;

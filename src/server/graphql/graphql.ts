@@ -2,6 +2,7 @@ import { type ApolloServer, type HTTPGraphQLHead, HeaderMap } from '@apollo/serv
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, preParsingHookHandler } from 'fastify';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { ACCEPT_QUERY, beginQuery } from '../../../rest-bridge/query-method.ts';
 import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { checkDocumentText } from '../../core/limits/limits.ts';
@@ -90,7 +91,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   };
   const handleGet: RouteHandlerMethod = function (request, reply) {
     // A query may read data that no cache may store, like the REST routes of `NOT_STORED`.
-    void reply.header('cache-control', 'no-store');
+    void reply.headers({ 'cache-control': 'no-store', 'accept-query': ACCEPT_QUERY });
     if (!prefersHtml(request)) return handler.call(this, request, reply);
     // A browser that opens this address.
     const [, search] = request.url.split('?');
@@ -98,18 +99,27 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   };
   const wsHandler = createSocketHandler({ ...options, operations }) as never;
   app.route({ method: 'GET', url: '/graphql', handler: handleGet, wsHandler });
-  app.route({
-    method: 'POST',
+  const withBody = {
     url: '/graphql',
-    onRequest: async (request, reply) => {
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       request.graphqlContext = await createContext(request, reply).then(
         (created) => ({ context: created }),
         (error: unknown) => ({ error }),
       );
     },
     preParsing: options.limitBody,
-    handler,
-  });
+  };
+  app.route({ ...withBody, method: 'POST', handler });
+  const handleQuery: RouteHandlerMethod = function (request, reply) {
+    // Apollo knows GET and POST only. The plugin refuses mutations.
+    const asPost = Object.create(request, { method: { value: 'POST' } }) as FastifyRequest;
+    return handler.call(this, asPost, reply);
+  };
+  const onRequest: typeof withBody.onRequest = async (request, reply) => {
+    beginQuery(request, reply);
+    await withBody.onRequest(request, reply);
+  };
+  app.route({ ...withBody, method: 'QUERY', onRequest, handler: handleQuery });
 }
 
 interface SentDocument {
