@@ -44,8 +44,11 @@ export function closeAfterResponse(response: ServerResponse, body: Readable, clo
  */
 export function discardRest(body: IncomingMessage): void {
   const { socket } = body;
+  // Requests of handlers to the API have no connection.
+  if (!(socket instanceof Socket)) return;
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
-  body.once('close', () => clearTimeout(timer));
+  const stop = () => clearTimeout(timer);
+  body.once('end', stop).once('close', stop);
   let discarded = 0;
   body.unpipe().on('data', ({ length }: Buffer) => {
     discarded += length;

@@ -51,7 +51,7 @@ export function openEventStream(reply: FastifyReply, onClose: () => void): PassT
   const out = new PassThrough();
   void reply
     .header('content-type', 'text/event-stream; charset=utf-8')
-    .header('cache-control', 'no-cache')
+    .header('cache-control', 'no-store')
     .header('x-accel-buffering', 'no');
   const keepAlive = setInterval(() => out.write(':\n\n'), KEEP_ALIVE_MS);
   out.once('close', () => {
@@ -63,7 +63,10 @@ export function openEventStream(reply: FastifyReply, onClose: () => void): PassT
 
 /** Writes one event. Resolves when the client can receive the next one, or has disconnected. */
 export async function writeEvent(out: PassThrough, text: string): Promise<void> {
-  if (!out.write(text)) await Promise.race([once(out, 'drain'), once(out, 'close')]);
+  if (out.destroyed || out.write(text)) return;
+  const ready = new AbortController();
+  const { signal } = ready;
+  await Promise.race([once(out, 'drain', { signal }), once(out, 'close', { signal })]).finally(() => ready.abort());
 }
 
 async function writeEvents(

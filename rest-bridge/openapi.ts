@@ -43,7 +43,6 @@ interface Info {
   version: string;
   description?: string;
   license?: { name: string };
-  contact?: { name: string; url: string };
 }
 
 /** Throws if two endpoints have one operation id. */
@@ -66,13 +65,28 @@ function createPathOf(endpoints: readonly Endpoint[]): (endpoint: Endpoint) => s
   return (endpoint) => paths.get(shapeOf(endpoint.row.path))!;
 }
 
+/** Returns the property of a response that identifies the record: the name of the path parameter, or `id`. */
+function keyOf(created: JsonSchema, name: string, { schemas }: SchemaComponents): string | undefined {
+  const [content] = Object.values((created['content'] ?? {}) as Record<string, { schema: JsonSchema }>);
+  const schema = content?.schema;
+  const component =
+    schema &&
+    schemas[
+      String(schema['$ref'] ?? '')
+        .split('/')
+        .at(-1)!
+    ];
+  const properties = ((component ?? schema)?.['properties'] ?? {}) as object;
+  return [name, 'id'].find((key) => Object.hasOwn(properties, key));
+}
+
 /**
  * Adds to each response to a creation the link to the operation that reads the new record: the one whose path has one parameter more.
  */
 function linkCreations(
   endpoints: readonly Endpoint[],
   operations: ReadonlyMap<Endpoint, JsonSchema>,
-  pathOf: (endpoint: Endpoint) => string,
+  { pathOf, components }: { pathOf: (endpoint: Endpoint) => string; components: SchemaComponents },
 ): void {
   for (const endpoint of endpoints) {
     const created = (operations.get(endpoint)!['responses'] as Record<string, JsonSchema>)['201'];
@@ -82,10 +96,13 @@ function linkCreations(
     if (!reader) continue;
     const names = parametersOf(pathOf(reader));
     const own = parametersOf(pathOf(endpoint));
-    const parameters = Object.fromEntries(
-      names.map((name, i) => [name, i < own.length ? `$request.path.${own[i]}` : '$response.body#/id']),
-    );
     const id = operationId(reader);
+    const key = keyOf(created, names.at(-1)!, components);
+    // E.g. a response that is not the record.
+    if (key === undefined) continue;
+    const parameters = Object.fromEntries(
+      names.map((name, i) => [name, i < own.length ? `$request.path.${own[i]}` : `$response.body#/${key}`]),
+    );
     created['links'] = { [id]: { operationId: id, parameters, description: 'Reads the new record.' } };
   }
 }
@@ -98,8 +115,11 @@ export function openApi32(document: JsonSchema, endpoints: readonly Endpoint[]):
   for (const { row } of endpoints) {
     const { queryPath } = row.options;
     if (queryPath === undefined) continue;
-    const { operationId: id, ...post } = paths[templatePath(row.path)]!['post']!;
-    const [path, get] = [templatePath(queryPath), paths[templatePath(queryPath)]!];
+    const find = (wanted: string) =>
+      Object.keys(paths).find((path) => shapeOf(path) === shapeOf(templatePath(wanted)))!;
+    const { operationId: id, ...post } = paths[find(row.path)]!['post']!;
+    const path = find(queryPath);
+    const get = paths[path]!;
     const read = get['get']!['responses'] as Record<string, JsonSchema>;
     const responses = post['responses'] as Record<string, JsonSchema>;
     paths[path] = {
@@ -127,7 +147,7 @@ export function openApi(endpoints: readonly Endpoint[], info: Info): JsonSchema 
   const rank = (endpoint: Endpoint) => (isList(endpoint) ? 2 : endpoint.row.method === 'GET' ? 0 : 1);
   for (const endpoint of endpoints.toSorted((one, other) => rank(one) - rank(other)))
     operations.set(endpoint, toOperation(components, endpoint, parametersOf(pathOf(endpoint))));
-  linkCreations(endpoints, operations, pathOf);
+  linkCreations(endpoints, operations, { pathOf, components });
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const endpoint of endpoints)
     (paths[templatePath(pathOf(endpoint))] ??= {})[endpoint.row.method.toLowerCase()] = operations.get(endpoint)!;

@@ -6,6 +6,6 @@ export const ACCEPT_QUERY = 'application/json';
 
 /** Begins a request with QUERY: throws 415 without `Content-Type`, which the method requires. */
 export function beginQuery({ headers }: FastifyRequest, reply: FastifyReply): void {
-  if (headers['content-type'] === undefined) throw notJson();
   void reply.header('accept-query', ACCEPT_QUERY);
+  if (headers['content-type'] === undefined) throw notJson();
 }

@@ -23,7 +23,7 @@ import { logout } from '../../src/services/identity/session-opening.ts';
 import * as tokens from '../../src/services/identity/token.ts';
 import { permissionsOf } from '../../src/services/identity/user-permissions.ts';
 import { createViewerContext } from '../../src/services/resource/viewer-context.ts';
-import { Can, Optional, Public } from '../support/guard.ts';
+import { Can, OptionalCredentials, Public } from '../support/guard.ts';
 import { ChildPageArgs } from '../support/page.ts';
 
 const AuthMethodEnum = { SESSION: 'session', TOKEN: 'token', APP: 'app' } as const;
@@ -107,7 +107,7 @@ export class SessionResolver {
     };
   }
 
-  @Optional()
+  @OptionalCredentials()
   @Query(() => User, {
     nullable: true,
     description: 'Returns the caller; null without credentials. Invalid credentials are UNAUTHENTICATED.',

@@ -29,11 +29,11 @@ export const Can = (permission: Permission, { session = false }: { session?: boo
 export const Public = () => Extensions({ permission: 'public' });
 
 /** Opens a root field to callers without credentials, but not to those with invalid ones. */
-export const Optional = () => Extensions({ permission: 'public', refusesInvalid: true });
+export const OptionalCredentials = () => Extensions({ permission: 'public', refusesInvalidCredentials: true });
 
 /** Returns whether a root field refuses callers with invalid credentials, and serves those without any. */
-export const refusesInvalid = (field: GraphQLField<unknown, unknown>): boolean =>
-  field.extensions.refusesInvalid === true;
+export const refusesInvalidCredentials = (field: GraphQLField<unknown, unknown>): boolean =>
+  field.extensions.refusesInvalidCredentials === true;
 
 /** Returns the permission that a root field declares: a permission, `public` or undefined. */
 export const permissionOf = (field: GraphQLField<unknown, unknown>): Permission | 'public' | undefined =>
@@ -88,7 +88,7 @@ const isRefusedToApps = ({ name }: GraphQLField<unknown, unknown>, scope: Scope)
 
 /** Returns the check of a public root field that refuses some callers; undefined for all others. */
 function createPublicCheck(field: GraphQLField<unknown, unknown>, scope: Scope): Check | undefined {
-  if (refusesInvalid(field)) {
+  if (refusesInvalidCredentials(field)) {
     const check = createCheck(field, 'authenticated', scope);
     return (context) => {
       if (context.viewer || context.request.hasCredentials) check(context);
@@ -125,7 +125,7 @@ function refusalOf(viewer: Viewer, permission: Permission, scope: Scope, inSessi
 export function mayRun(viewer: Viewer, field: GraphQLField<unknown, unknown>): boolean {
   const permission = permissionOf(field);
   if (permission === undefined) return false;
-  if (permission === 'public' && !refusesInvalid(field)) return true;
+  if (permission === 'public' && !refusesInvalidCredentials(field)) return true;
   const required = permission === 'public' ? 'authenticated' : permission;
   return !refusalOf(viewer, required, 'read', requiresSession(field));
 }

@@ -24,7 +24,7 @@ export interface RequestInfo extends AuditedRequest {
   isSafe?: boolean;
   /** Why the browser would not send the session cookie from the page of this request. Absent or null if it does. */
   cookieRefusal?: string | null;
-  /** Whether the request has a bearer token or a session cookie, valid or not. */
+  /** Whether the request has an `Authorization` of any scheme or a session cookie, valid or not. */
   hasCredentials?: boolean;
   /** How many handlers of apps called each other to send this request. Absent or 0 for a request from outside. */
   appDepth?: number;

@@ -160,7 +160,7 @@ const createProgress = ({ index, lastRows }: LoadJob): LoadProgress =>
 /** Returns the error of rows that take more memory than DuckDB may use here, e.g. of a flow that doubles a text again and again. */
 const memoryErrorOf = (reason: unknown): ApiError | undefined =>
   reason instanceof Error && reason.message.startsWith('Out of Memory Error') && !isDiskFull(reason)
-    ? tooLarge('The rows, as the flow computes them, take more memory than a load may use')
+    ? tooLarge('The rows take more memory than a load may use: remove steps of the flow, or columns')
     : undefined;
 
 function failureMessage(reason: unknown): FromLoader {

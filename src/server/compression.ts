@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { chooseEncoding, type Encoding } from '../../rest-bridge/negotiation.ts';
+import { ApiError } from '../core/errors.ts';
 import { FairGate } from '../core/fair-gate.ts';
 import { callerOfResponse } from './unread-responses.ts';
 
@@ -41,11 +42,17 @@ export function compressLargeInTurn(app: FastifyInstance): void {
     const closed = new AbortController();
     const abort = () => closed.abort(new Error('The client left'));
     reply.raw.once('close', abort);
-    const content = await GATE.run(callerOfResponse(request, reply), closed.signal, () => compress(encoding, payload))
-      // The client left, or too many responses wait: it is sent as it is.
-      .catch(() => undefined);
+    const content = await GATE.run(callerOfResponse(request, reply), closed.signal, () =>
+      compress(encoding, payload),
+    ).catch((error: unknown) => {
+      if (!(error instanceof ApiError) && !closed.signal.aborted) throw error;
+    });
     reply.raw.off('close', abort);
-    if (!content) return payload;
+    if (!content) {
+      // The client left, or too many responses wait: it is sent as it is, also by @fastify/compress.
+      request.headers['x-no-compression'] = '1';
+      return payload;
+    }
     varyByEncoding(reply);
     void reply.headers({ 'content-encoding': encoding, 'content-length': content.length });
     return content;

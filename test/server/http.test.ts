@@ -80,7 +80,6 @@ describe('every response', () => {
       expect(body.data[name].sdl).toBe(sdl);
       return [headers.get('content-encoding'), Number(headers.get('content-length')) < sdl.length / 3];
     };
-    // They are compressed one at a time.
     const names = Array.from({ length: 6 }, (_, n) => [`a${n}`, `b${n}`] as const).flat();
     const found = await Promise.all(
       names.map((name) => read(name[0] === 'a' ? ann : anonymous, name, name[0] === 'a' ? 'br' : 'gzip')),

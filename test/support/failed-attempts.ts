@@ -5,8 +5,8 @@ const open = new Set<() => Promise<void>>();
 let hasFailed = false;
 
 /**
- * Returns a function that closes, at most once, what a test started. If an attempt of a test failed, so that its end with
- * this call was not reached, the end of the file calls it.
+ * Returns a function that closes, at most once, what a test started. An attempt that fails does not reach its call, so the end of
+ * the file calls it then.
  */
 export function closable(close: () => Promise<void>): () => Promise<void> {
   let closed: Promise<void> | undefined;
@@ -28,5 +28,6 @@ export async function closeAfterFailures(): Promise<void> {
   const left = hasFailed ? [...open] : [];
   open.clear();
   hasFailed = false;
-  for (const close of left) await close();
+  const ends = await Promise.allSettled(left.map((close) => close()));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }

@@ -21,9 +21,10 @@ const JSON_TYPES = new Set(['application/graphql-response+json', 'application/js
 
 /** Returns whether a request accepts server-sent events, and whether it accepts no JSON. */
 export function acceptsEvents(accept: string | undefined): { accepts: boolean; only: boolean } {
-  if (!accept?.includes(EVENT_STREAM)) return { accepts: false, only: false };
+  if (!accept || !/event-stream/i.test(accept)) return { accepts: false, only: false };
   const types = parseAccept(accept).flatMap(({ type, quality }) => (quality > 0 ? [type] : []));
-  return { accepts: types.includes(EVENT_STREAM), only: !types.some((type) => JSON_TYPES.has(type)) };
+  const accepts = types.includes(EVENT_STREAM);
+  return { accepts, only: accepts && !types.some((type) => JSON_TYPES.has(type)) };
 }
 
 /** The parts of the server that run operations of event streams. */
@@ -54,7 +55,7 @@ export async function streamResults(
   context.request.setOperation({ name: name?.value ?? null, type, mayBeLabel: true });
   const found = await run(args, type, responses);
   const source = Symbol.asyncIterator in found ? found[Symbol.asyncIterator]() : undefined;
-  const out = openEventStream(reply, () => void source?.return?.());
+  const out = openEventStream(reply, () => void source?.return?.().catch(() => {}));
   // Some browsers open a stream with its first bytes.
   out.write(':\n\n');
   const write = (result: ExecutionResult) =>

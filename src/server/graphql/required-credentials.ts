@@ -1,5 +1,5 @@
 import { Kind, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, type SelectionNode } from 'graphql';
-import { permissionOf, refusesInvalid } from '../../../resolvers/support/guard.ts';
+import { permissionOf, refusesInvalidCredentials } from '../../../resolvers/support/guard.ts';
 
 /** An operation with its document and the variables of the request. */
 interface RequestedOperation {
@@ -39,7 +39,7 @@ export function requiresCredentials(
     if (selection.kind === Kind.FIELD) {
       const field = fields[selection.name.value];
       const permission = field && permissionOf(field);
-      return permission !== undefined && (permission !== 'public' || (hasInvalid && refusesInvalid(field!)));
+      return permission !== undefined && (permission !== 'public' || (hasInvalid && refusesInvalidCredentials(field!)));
     }
     const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
     return fragment?.selectionSet.selections.some(isPrivate) ?? false;

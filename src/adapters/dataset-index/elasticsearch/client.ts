@@ -93,8 +93,8 @@ export function openSearchEngine({ url, prefix }: SearchEngineSettings): SearchE
     const ask: SearchEngineReader['ask'] = (what, signal) => gate.run(caller, signal, () => run(what, signal));
     const askExpressions: SearchEngineReader['ask'] = async (what, signal) => {
       const leave = await expressions.enter(caller, signal);
-      const answer = ask((asked) => what(asked, { signal: NEVER_ABORTED }), signal);
-      return abortable(answer.finally(leave), signal);
+      const response = ask((own) => what(own, { signal: NEVER_ABORTED }), signal);
+      return abortable(response.finally(leave), signal);
     };
     return { ...engine, ask, askExpressions };
   };

@@ -34,6 +34,7 @@ export async function* scanRows(engine: SearchEngineReader, search: Scan, signal
     for (let hits = hitsOf(answer); hits.length > 0; hits = hitsOf(answer)) {
       yield hits.map(row);
       if (hits.length < size) return;
+      // The engine keeps the query with its automata.
       answer = await engine.ask(
         (client, options) =>
           client.scroll<Record<string, unknown>, Record<string, unknown>>(

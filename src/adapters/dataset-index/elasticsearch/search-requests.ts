@@ -20,10 +20,13 @@ export const searchDocuments = (
 ): Promise<SearchResponse> =>
   engine[hasExpression(asked.query) ? 'askExpressions' : 'ask'](async (client, options) => {
     try {
-      return await client.search<Record<string, unknown>, Record<string, unknown>>(
+      const found = await client.search<Record<string, unknown>, Record<string, unknown>>(
         { ...asked, index: engine.indexName(id), allow_partial_search_results: false },
         options,
       );
+      // The caller left while the engine built an automaton.
+      if (signal.aborted && found._scroll_id !== undefined) await client.clearScroll({ scroll_id: found._scroll_id });
+      return found;
     } catch (error) {
       throw rejectionError(error) ?? error;
     }
