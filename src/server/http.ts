@@ -100,6 +100,7 @@ export async function createHttpServer(
   const documents = new DocumentStore();
   const persistedQueries = new PersistedQueries();
   const thread = new DocumentThread(schema);
+  platform.documents = thread;
   const responses = new SchemaResponses(schema, thread);
   const apollo = createApollo(schema, platform, { documents, persistedQueries, thread, responses });
   await apollo.start();

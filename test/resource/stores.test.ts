@@ -231,7 +231,7 @@ test('past its quota, in one sum, an app only reads and emits nothing, and its c
 const CHANGES = `
   approveToolkitTools authorizeLibrary authorizeToolkit bulkAssignFolder bulkUpdateFolders changePassword createToken
   finishAuthorization finishLogin login logout markFeedViewed migrateApp queryDatasource removeTeamMember requestPasswordReset
-  resetPassword rollbackApp rotateHookToken setAppGrant setDatasetFieldSecurity setDatasetUserSettings setGlobalPermissions
+  resetPassword rollbackApp rotateHookToken setAppGrant setClientMode setDatasetFieldSecurity setDatasetUserSettings setGlobalPermissions
   setJobActionFile setJobActionOrder setLibraryIntegration setSuperuser setTeamMember setTeamUsageProfile setTemplateFile
   setTemplateInputs setTemplateProcessors setTemplateSettings setTheme setUserUsageProfile startLogin syncDatasetFields
   testDatasource`
