@@ -9,7 +9,7 @@ export const DocumentsModeEnum = Object.fromEntries(DOCUMENTS_MODES.map((mode) =
 };
 registerEnumType(DocumentsModeEnum, {
   name: 'DocumentsMode',
-  description: 'What happens with documents of GraphQL that are not stored for a client.',
+  description: 'Treatment of documents of GraphQL that are not stored for a client.',
   valuesConfig: {
     OFF: { description: 'They run.' },
     LOG: { description: 'They run, and the log of the service names them.' },
@@ -29,7 +29,7 @@ export class ApiClient extends TenantRow {
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => DocumentsModeEnum, { description: 'What happens with other documents that its tokens send.' })
+  @Field(() => DocumentsModeEnum, { description: 'Treatment of other documents that its tokens send.' })
   @Enum({ items: () => [...DOCUMENTS_MODES], type: 'text' })
   mode: DocumentsMode = 'OFF';
 }

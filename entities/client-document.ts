@@ -31,11 +31,11 @@ export class ClientDocument extends TenantRow {
   @Property({ type: 'boolean' })
   readsSchema!: boolean;
 
-  @Field(() => DateTime, { nullable: true, description: 'Time of the first request, accurate to the minute.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time of the first request, accurate to six minutes.' })
   @Property({ type: 'timestamptz', nullable: true })
   firstSeenAt?: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Time of the last request, accurate to the minute.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time of the last request, accurate to six minutes.' })
   @Property({ type: 'timestamptz', nullable: true })
   lastSeenAt?: Date | null;
 }

@@ -32,7 +32,7 @@ const ClientName = () => Arg('name', () => String, { description: 'Name of the c
 const DocumentId = () => Arg('id', () => String, { description: 'UUID of the document, or its id in the manifest.' });
 const CanRegister = () => Can('tenant:superuser', { tokenScope: 'documents' });
 
-@ObjectType({ description: 'What an upload of a manifest has stored.' })
+@ObjectType({ description: 'Result of the upload of a manifest.' })
 class ClientDocumentUpload {
   @Field(() => Int, { description: 'Number of documents that are new.' })
   added!: number;
@@ -60,7 +60,7 @@ export class ApiClientResolver {
   @CanRegister()
   @Mutation(() => ApiClient, {
     description:
-      'Sets what happens with documents that are not stored for a client, if one of its tokens sends them. Creates the client ' +
+      'Sets the treatment of documents that are not stored for a client, if one of its tokens sends them. Creates the client ' +
       'if there is none.',
   })
   async setClientMode(

@@ -20,7 +20,8 @@ const readOnlyToken = defineError(403, 'FORBIDDEN', (scope: string) => `This tok
 
 /**
  * Declares the permission of a root field, which `guard` enforces. With `session` the caller also requires a session
- * instead of a token. With `tokenScope` a token needs either this scope or the one of its root type. Access to the row itself is checked by the service.
+ * instead of a token. With `tokenScope` a token needs either this scope or the one of its root type. Access to the row
+ * itself is checked by the service.
  */
 export const Can = (
   permission: Permission,

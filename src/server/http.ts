@@ -20,12 +20,14 @@ import type { Platform } from '../core/platform.ts';
 import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { finishRuns } from '../services/app/late-run.ts';
 import { finishRefusals } from '../services/app/webhook-refusal.ts';
+import { DocumentRegistry } from '../services/client/document-registry.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import { registerApiCatalog } from './api-catalog.ts';
 import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
+import { ClientDocuments } from './graphql/client-documents.ts';
 import { DocumentStore, PersistedQueries } from './graphql/document-store.ts';
 import { DocumentThread } from './graphql/document-thread.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
@@ -102,17 +104,18 @@ export async function createHttpServer(
   const thread = new DocumentThread(schema);
   platform.documents = thread;
   const responses = new SchemaResponses(schema, thread);
-  const apollo = createApollo(schema, platform, { documents, persistedQueries, thread, responses });
+  const registry = new DocumentRegistry(platform);
+  app.addHook('onClose', () => registry.close());
+  const clientDocuments = new ClientDocuments(registry, persistedQueries, platform.log);
+  const readers = { documents, persistedQueries, thread, responses, clientDocuments };
+  const apollo = createApollo(schema, platform, readers);
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
   const limitBody = limitPublicBodies(bodies, hasViewer);
   const graphql = {
     schema,
     apollo,
-    documents,
-    persistedQueries,
-    thread,
-    responses,
+    ...readers,
     platform,
     authenticator,
     limiter,

@@ -10,15 +10,7 @@ import {
   ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
-import {
-  BREAK,
-  GraphQLError,
-  visit,
-  type DocumentNode,
-  type ExecutionResult,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { GraphQLError, type ExecutionResult, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
@@ -27,6 +19,8 @@ import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
+import { readsSchema } from '../../services/client/manifest.ts';
+import type { ClientDocuments } from './client-documents.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
 import type { DocumentStore, PersistedQueries } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
@@ -42,6 +36,7 @@ export interface SchemaReaders {
   persistedQueries: PersistedQueries;
   thread: DocumentThread;
   responses: SchemaResponses;
+  clientDocuments: ClientDocuments;
 }
 
 /** The errors of a document that is not valid, as the one error that a plugin can throw. */
@@ -79,7 +74,7 @@ const REQUEST_STATUSES = new Set([401, 429]);
 const createRequestPlugin = (
   schema: GraphQLSchema,
   publicSchema: boolean,
-  { thread, responses }: SchemaReaders,
+  { thread, responses, clientDocuments }: SchemaReaders,
   runCompiled = createCompiledRunner(schema),
 ): ApolloServerPlugin<PublicContext> => ({
   async requestDidStart() {
@@ -123,13 +118,18 @@ const createRequestPlugin = (
           sent.splice(0, sent.length, ...describeRefusedValues(errors, { schema, document, operationName, variables }));
         logUnexpectedErrors(errors, contextValue);
       },
-      async willSendResponse({ response, errors }) {
+      async willSendResponse({ response, errors, contextValue }) {
         if (errors?.length) {
           failCurrentSpan(spanCode(errors[0]));
           setStatus(response.http, errors, response.body.kind === 'single' ? response.body.singleResult.data : {});
         }
-        if (response.body.kind === 'single' && cost > 0)
-          response.body.singleResult.extensions = { ...response.body.singleResult.extensions, cost };
+        const warnings = clientDocuments.warningsOf(contextValue.request);
+        if (response.body.kind === 'single' && (cost > 0 || warnings))
+          response.body.singleResult.extensions = {
+            ...response.body.singleResult.extensions,
+            ...(cost > 0 && { cost }),
+            ...warnings,
+          };
       },
     };
   },
@@ -180,18 +180,6 @@ function logUnexpectedErrors(errors: readonly GraphQLError[], { platform, reques
         'Resolver failed',
         request.signal.aborted,
       );
-}
-
-/** Returns whether a document selects `__schema` or `__type`, in fragments too. */
-function readsSchema(document: DocumentNode): boolean {
-  let found = false;
-  visit(document, {
-    Field({ name }) {
-      found = name.value === '__schema' || name.value === '__type';
-      return found ? BREAK : undefined;
-    },
-  });
-  return found;
 }
 
 /**

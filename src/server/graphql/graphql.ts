@@ -13,6 +13,7 @@ import type { RateLimiter } from '../rate-limit.ts';
 import type { CreateContext } from '../request-context.ts';
 import { traceGraphql } from '../tracing.ts';
 import type { SchemaReaders } from './apollo.ts';
+import { sentId, type ClientDocuments, type SentDocument } from './client-documents.ts';
 import { isLong } from './document-thread.ts';
 import { createSocketHandler } from './websocket.ts';
 
@@ -22,6 +23,7 @@ export interface GraphqlOptions extends SchemaReaders {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
+  clientDocuments: ClientDocuments;
   createContext: CreateContext;
   /** Limits the bodies of callers without credentials. */
   limitBody: preParsingHookHandler;
@@ -57,7 +59,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   /** Before Apollo parses the document of a request: checks how deep it nests, and validates a long new one. */
   const prepareDocument = async (request: FastifyRequest, caller: PublicContext): Promise<void> => {
     const { query, extensions } = sentDocument(request);
-    const text = typeof query === 'string' ? query : options.persistedQueries.find(persistedHash(extensions));
+    const text = typeof query === 'string' ? query : options.persistedQueries.find(sentId({ extensions }) ?? '');
     if (text === undefined) return;
     checkDocumentText(text);
     if (isLong(text) && !options.documents.has(text)) await options.thread.prepare(text, caller);
@@ -65,8 +67,23 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   const apolloHandler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as (
     ...parameters: Parameters<RouteHandlerMethod>
   ) => Promise<unknown>;
+  /** Replaces the sent document by a stored text. An error is thrown when Apollo asks for the context. */
+  const resolveDocument = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyRequest> => {
+    const created = (request.graphqlContext ??= await createContext(request, reply).then(
+      (context) => ({ context }),
+      (error: unknown) => ({ error }),
+    ));
+    if ('error' in created) return request;
+    try {
+      const text = await options.clientDocuments.resolve(sentDocument(request), created.context);
+      return text === undefined ? request : withStoredText(request, text);
+    } catch (error) {
+      request.graphqlContext = { error: error instanceof GraphQLError ? error : toRequestError(error) };
+      return request;
+    }
+  };
   const handler: RouteHandlerMethod = async (request, reply) => {
-    const text = await traceGraphql(request, () => apolloHandler(request, reply));
+    const text = await traceGraphql(request, async () => apolloHandler(await resolveDocument(request, reply), reply));
     const stored = typeof text === 'string' ? options.responses.find(text) : undefined;
     return stored ? stored.send(request, reply) : text;
   };
@@ -93,16 +110,15 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   });
 }
 
-interface SentDocument {
-  query?: unknown;
-  extensions?: unknown;
-}
-
-/** Returns the document of a request, and its extensions, as they were sent. */
+/** Returns the document of a request, its id and its extensions, as they were sent. */
 function sentDocument({ method, query, body }: FastifyRequest): SentDocument {
   if (method !== 'GET') return (body ?? {}) as SentDocument;
-  const { query: text, extensions } = query as { query?: unknown; extensions?: unknown };
-  return { query: text, extensions: typeof extensions === 'string' ? parsedOrUndefined(extensions) : undefined };
+  const { query: text, documentId, extensions } = query as SentDocument;
+  return {
+    query: text,
+    documentId,
+    extensions: typeof extensions === 'string' ? parsedOrUndefined(extensions) : undefined,
+  };
 }
 
 function parsedOrUndefined(json: string): unknown {
@@ -114,11 +130,23 @@ function parsedOrUndefined(json: string): unknown {
   }
 }
 
-/** Returns the hash of a persisted query that is sent without its text; an empty one for other requests. */
-function persistedHash(extensions: unknown): string {
-  const { persistedQuery } = (extensions ?? {}) as { persistedQuery?: { sha256Hash?: unknown } | null };
-  const hash = persistedQuery?.sha256Hash;
-  return typeof hash === 'string' ? hash : '';
+/** Returns a request with a text and without its id. Otherwise Apollo would register the text, or compare its hash. */
+function withStoredText(request: FastifyRequest, text: string): FastifyRequest {
+  const { extensions } = sentDocument(request);
+  const { persistedQuery: _named, ...others } = (extensions ?? {}) as Record<string, unknown>;
+  if (request.method !== 'GET') {
+    const { documentId: _id, ...body } = request.body as Record<string, unknown>;
+    return Object.create(request, { body: { value: { ...body, query: text, extensions: others } } }) as FastifyRequest;
+  }
+  const [path, search] = request.url.split('?');
+  const parameters = new URLSearchParams(search);
+  parameters.delete('documentId');
+  parameters.set('query', text);
+  parameters.set('extensions', JSON.stringify(others));
+  return Object.create(request, {
+    url: { value: `${path}?${parameters.toString()}` },
+    query: { value: { ...(request.query as object), query: text, documentId: undefined, extensions: undefined } },
+  }) as FastifyRequest;
 }
 
 /**

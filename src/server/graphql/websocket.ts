@@ -24,6 +24,7 @@ import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
 import { credentialOf, isCrossSite, SESSION_COOKIE } from '../request.ts';
 import { traceSocketOperation } from '../tracing.ts';
+import { documentNotFound, sentId } from './client-documents.ts';
 import { isLong } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
@@ -45,7 +46,10 @@ const MAX_SOCKETS = 50;
 /** Maximum number of open operations of one socket. */
 const MAX_OPEN_OPERATIONS = 100;
 
-type SocketOptions = Pick<GraphqlOptions, 'schema' | 'thread' | 'responses' | 'platform' | 'authenticator' | 'limiter'>;
+type SocketOptions = Pick<
+  GraphqlOptions,
+  'schema' | 'thread' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'clientDocuments'
+>;
 
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
@@ -54,7 +58,7 @@ type SocketOptions = Pick<GraphqlOptions, 'schema' | 'thread' | 'responses' | 'p
  * with 4429 above a limit of open sockets. See docs/contract/apis.md#graphql.
  */
 export function createSocketHandler(options: SocketOptions) {
-  const { schema, responses } = options;
+  const { schema, responses, clientDocuments } = options;
   const readSchema = async ({ document, operationName, variableValues, contextValue }: ExecutionArgs) =>
     responses.run(
       { document, operation: getOperationAST(document, operationName)!, variables: variableValues ?? {} },
@@ -90,11 +94,13 @@ export function createSocketHandler(options: SocketOptions) {
     subscribe: (args: ExecutionArgs) => traceSocketOperation(args, subscribe),
     onNext: ({ extra }, _id, _payload, args, result) => {
       unread.limit(extra.caller!.viewer.userId);
-      if (!result.errors) return undefined;
+      const warnings = clientDocuments.warningsOf((args.contextValue as PublicContext).request);
+      const extended = warnings && { ...result, extensions: { ...result.extensions, ...warnings } };
+      if (!result.errors) return extended as never;
       const { document, operationName, variableValues } = args;
       const request = { schema, document, operationName, variables: variableValues ?? {} };
       const errors = describeRefusedValues(result.errors as GraphQLError[], request);
-      return { ...result, errors: formatErrors(extra, errors) } as never;
+      return { ...result, ...extended, errors: formatErrors(extra, errors) } as never;
     },
     onComplete: ({ extra }, id, payload) => endOperation(extra as SocketExtra, id, payload),
     onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
@@ -160,12 +166,20 @@ async function acceptConnection(
 
 /** Checks the caller and the document of an operation. Returns the arguments of the execution, or the validation errors. */
 async function prepareOperation(
-  { schema, thread, platform, authenticator, limiter, documents }: SocketOptions & { documents: ValidDocuments },
+  {
+    schema,
+    thread,
+    platform,
+    authenticator,
+    limiter,
+    clientDocuments,
+    documents,
+  }: SocketOptions & { documents: ValidDocuments },
   { extra, subscriptions }: Socket,
   id: string,
   payload: SubscribePayload,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  const { query, variables, operationName } = payload;
+  const { variables, operationName } = payload;
   const caller = extra.caller!;
   // Before the first `await`: a client may complete the operation immediately.
   const request = startOperation(extra, id, payload);
@@ -178,6 +192,8 @@ async function prepareOperation(
   limiter.count(viewer.userId);
   if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
     throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
+  const query = (await clientDocuments.resolve(payload, { viewer, request })) ?? payload.query;
+  if (query === '' && sentId(payload) !== undefined) throw documentNotFound();
   let document = documents.get(query);
   if (!document) {
     checkDocumentText(query);

@@ -16,7 +16,7 @@ import { checkManifest, MAX_DOCUMENTS, tooManyDocuments } from './manifest.ts';
 const MAX_CLIENTS = 1000;
 const CLIENT_NOUN = 'client';
 
-/** What an upload of a manifest has stored. */
+/** Result of the upload of a manifest. */
 export interface UploadedDocuments {
   /** Number of documents that are new. */
   added: number;
