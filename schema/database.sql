@@ -909,6 +909,43 @@ create policy tenant on dws.feed_view for all to dws_app using ((tenant_id = ( S
 grant delete, insert, select, update on dws.feed_view to dws_app;
 grant delete, insert, select, update on dws.feed_view to dws_system;
 
+create table dws.field_usage (
+  client text not null,
+  day date not null,
+  document text not null,
+  first_at timestamp with time zone not null,
+  last_at timestamp with time zone not null,
+  operation text not null,
+  requests bigint not null,
+  tenant_id uuid not null,
+  version text not null
+);
+alter table dws.field_usage enable row level security;
+alter table dws.field_usage force row level security;
+alter table dws.field_usage add constraint field_usage_pkey PRIMARY KEY (tenant_id, document, operation, day, client, version);
+alter table dws.field_usage add constraint field_usage_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX field_usage_day ON dws.field_usage USING btree (tenant_id, day);
+create policy system on dws.field_usage for all to dws_system using (true) with check (true);
+create policy tenant on dws.field_usage for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.field_usage to dws_app;
+grant delete, insert, select, update on dws.field_usage to dws_system;
+
+create table dws.field_usage_document (
+  coordinates text[] not null,
+  document text not null,
+  operation text not null,
+  tenant_id uuid not null
+);
+alter table dws.field_usage_document enable row level security;
+alter table dws.field_usage_document force row level security;
+alter table dws.field_usage_document add constraint field_usage_document_pkey PRIMARY KEY (tenant_id, document, operation);
+alter table dws.field_usage_document add constraint field_usage_document_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX field_usage_document_coordinates ON dws.field_usage_document USING gin (coordinates);
+create policy system on dws.field_usage_document for all to dws_system using (true) with check (true);
+create policy tenant on dws.field_usage_document for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.field_usage_document to dws_app;
+grant delete, insert, select, update on dws.field_usage_document to dws_system;
+
 create table dws.folder (
   created_at timestamp with time zone not null default now(),
   creator_id uuid,

@@ -12,7 +12,9 @@ const links = ({ id }: { id: string }, { name }: Readonly<Record<string, string>
 });
 const documents = collection('client-document', resource<{ id: string }>(FIELDS, links));
 
-/** Clients of GraphQL, their documents and modes. */
+const fieldUsage = value('*');
+
+/** Clients of GraphQL, their documents, modes and use of the schema. */
 export default [
   get('/clients', 'apiClients', collection('client', client)),
   get('/clients/:name', 'apiClient', client),
@@ -25,4 +27,5 @@ export default [
   }),
   get('/clients/:name/documents/:id', 'apiClient.document', resource<{ id: string }>(`${FIELDS} text`, links)),
   del('/clients/:name/documents/:id', 'deleteClientDocument'),
+  get('/field-usage', 'fieldUsage', collection('field-usage', fieldUsage)),
 ];

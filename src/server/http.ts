@@ -21,6 +21,7 @@ import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { finishRuns } from '../services/app/late-run.ts';
 import { finishRefusals } from '../services/app/webhook-refusal.ts';
 import { DocumentRegistry } from '../services/client/document-registry.ts';
+import { FieldUsageCounter } from '../services/client/field-usage.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import { registerApiCatalog } from './api-catalog.ts';
@@ -107,7 +108,9 @@ export async function createHttpServer(
   const registry = new DocumentRegistry(platform);
   app.addHook('onClose', () => registry.close());
   const clientDocuments = new ClientDocuments(registry, persistedQueries, platform.log);
-  const readers = { documents, persistedQueries, thread, responses, clientDocuments };
+  const fieldUsage = new FieldUsageCounter(platform, schema);
+  app.addHook('onClose', () => fieldUsage.close());
+  const readers = { documents, persistedQueries, thread, responses, clientDocuments, fieldUsage };
   const apollo = createApollo(schema, platform, readers);
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());

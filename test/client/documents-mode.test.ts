@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { WebSocket } from 'ws';
 import { Client, type ApiResponse } from '../support/client.ts';
 import { expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
@@ -8,6 +7,7 @@ import { startService, type Service } from '../support/service.ts';
 import { recordStatements } from '../support/statement-log.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { withService } from '../support/upload-form.ts';
+import { runOnSocket as runAt } from './run-on-socket.ts';
 
 const ME = 'query Me { me { username } }';
 const OTHER = 'query Other { me { id } }';
@@ -33,24 +33,7 @@ const post = (client: Client, body: object): Promise<ApiResponse> => client.requ
 const get = (client: Client, parameters: Record<string, string>): Promise<ApiResponse> =>
   client.request('GET', `/graphql?${new URLSearchParams(parameters)}`, undefined, { 'graphql-require-preflight': '1' });
 
-/** Runs an operation on a socket and returns the payload of its first message. */
-async function runOnSocket(client: Client, payload: object): Promise<any> {
-  const ws = new WebSocket(`${client.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-  const { authorization } = client.headers;
-  try {
-    return await new Promise((resolve, reject) => {
-      ws.on('error', reject);
-      ws.on('open', () => ws.send(JSON.stringify({ type: 'connection_init', payload: { authorization } })));
-      ws.on('message', (data) => {
-        const message = JSON.parse(String(data));
-        if (message.type === 'connection_ack') ws.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
-        else resolve(message.payload);
-      });
-    });
-  } finally {
-    ws.close();
-  }
-}
+const runOnSocket = (client: Client, payload: object): Promise<any> => runAt(client.url, client.headers, payload);
 
 const ran = { data: { me: { username: 'ann' } } };
 

@@ -38,6 +38,8 @@ const WITHOUT_CONTENT: Record<string, string> = {
   'dws.usage_event': 'the ledger, which must record what happened',
   'dws.usage_day': 'the ledger',
   'dws.credit_reservation': 'the ledger',
+  'dws.field_usage': 'names of clients and numbers, limited for a day',
+  'dws.field_usage_document': 'names of the schema, limited in number',
   'dws.credit_sync': 'the ledger',
   'dws.budget_warning': 'the ledger',
   dws_jobs: 'the queue: ids of operations',

@@ -19,8 +19,10 @@ import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
+import type { FieldUsageCounter } from '../../services/client/field-usage.ts';
 import { readsSchema } from '../../services/client/manifest.ts';
 import type { ClientDocuments } from './client-documents.ts';
+import { clientNamesOf } from './client-names.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
 import type { DocumentStore, PersistedQueries } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
@@ -37,6 +39,7 @@ export interface SchemaReaders {
   thread: DocumentThread;
   responses: SchemaResponses;
   clientDocuments: ClientDocuments;
+  fieldUsage: FieldUsageCounter;
 }
 
 /** The errors of a document that is not valid, as the one error that a plugin can throw. */
@@ -74,7 +77,7 @@ const REQUEST_STATUSES = new Set([401, 429]);
 const createRequestPlugin = (
   schema: GraphQLSchema,
   publicSchema: boolean,
-  { thread, responses, clientDocuments }: SchemaReaders,
+  { thread, responses, clientDocuments, fieldUsage }: SchemaReaders,
   runCompiled = createCompiledRunner(schema),
 ): ApolloServerPlugin<PublicContext> => ({
   async requestDidStart() {
@@ -98,6 +101,10 @@ const createRequestPlugin = (
         }
         if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
         await thread.nextTurn(document);
+        if (operation && contextValue.viewer) {
+          const names = clientNamesOf((name) => request.http?.headers.get(name));
+          fieldUsage.count(document, operation, contextValue.viewer, names);
+        }
       },
       async responseForOperation({ document, operation, request, contextValue }) {
         // An unknown name of an operation: Apollo responds with the error.

@@ -25,6 +25,7 @@ import { identify } from '../request-context.ts';
 import { credentialOf, isCrossSite, SESSION_COOKIE } from '../request.ts';
 import { traceSocketOperation } from '../tracing.ts';
 import { documentNotFound, sentId } from './client-documents.ts';
+import { clientNamesOf } from './client-names.ts';
 import { isLong } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
@@ -48,7 +49,7 @@ const MAX_OPEN_OPERATIONS = 100;
 
 type SocketOptions = Pick<
   GraphqlOptions,
-  'schema' | 'thread' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'clientDocuments'
+  'schema' | 'thread' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'clientDocuments' | 'fieldUsage'
 >;
 
 /**
@@ -173,6 +174,7 @@ async function prepareOperation(
     authenticator,
     limiter,
     clientDocuments,
+    fieldUsage,
     documents,
   }: SocketOptions & { documents: ValidDocuments },
   { extra, subscriptions }: Socket,
@@ -217,6 +219,13 @@ async function prepareOperation(
   );
   checkValues(document, operation, variables ?? {});
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
+  const { headers } = extra.request;
+  fieldUsage.count(
+    document,
+    operation,
+    viewer,
+    clientNamesOf((name) => headers[name] as string | undefined),
+  );
   countSocketOperation({ ...described, mayBeLabel: true });
   return {
     schema,
