@@ -28,4 +28,9 @@ export default [
   get('/clients/:name/documents/:id', 'apiClient.document', resource<{ id: string }>(`${FIELDS} text`, links)),
   del('/clients/:name/documents/:id', 'deleteClientDocument'),
   get('/field-usage', 'fieldUsage', collection('field-usage', fieldUsage)),
+  post('/schema/_check', 'schemaCheck', value('*'), {
+    id: 'checkSchema',
+    summary: 'Compares a schema with the one of the service',
+    example: { schema: 'type Query { me: User } type User { username: String! }' },
+  }),
 ];

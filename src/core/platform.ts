@@ -17,6 +17,7 @@ import type { PdfPrinter } from './pdf-printer.ts';
 import type { Condition } from './read/condition.ts';
 import type { Driver } from './row-source.ts';
 import type { Sandbox } from './sandbox.ts';
+import type { SchemaChange } from './schema-changes.ts';
 import type { TemplateEngine } from './template-engine.ts';
 import type { TransferBelongings } from './user-belongings.ts';
 import type { Viewer } from './viewer.ts';
@@ -190,6 +191,9 @@ export interface DocumentValidator {
   ): Promise<readonly GraphQLError[]>;
 }
 
+/** The changes from the schema of the service to another one, or why that is not valid. */
+export type SchemaComparison = { changes: SchemaChange[] } | { invalid: string };
+
 /** The outside systems of one process, opened once at its start. */
 export interface Platform {
   config: Config;
@@ -217,6 +221,8 @@ export interface Platform {
   internalApi: InternalApi | null;
   /** Validates documents of GraphQL. Null in a process without the HTTP API, and before it starts. */
   documents: DocumentValidator | null;
+  /** Compares schemas. Null like `documents`. */
+  schemas: { compare(sdl: string): Promise<SchemaComparison> } | null;
   pdfPrinter: PdfPrinter;
   sandbox: Sandbox;
   /** Template engines by their id. */

@@ -32,6 +32,7 @@ import { ClientDocuments } from './graphql/client-documents.ts';
 import { DocumentStore, PersistedQueries } from './graphql/document-store.ts';
 import { DocumentThread } from './graphql/document-thread.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
+import { SchemaComparer } from './graphql/schema-comparer.ts';
 import { SchemaResponses } from './graphql/schema-responses.ts';
 import { endpointsOf } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
@@ -104,6 +105,7 @@ export async function createHttpServer(
   const persistedQueries = new PersistedQueries();
   const thread = new DocumentThread(schema);
   platform.documents = thread;
+  platform.schemas = new SchemaComparer(schema);
   const responses = new SchemaResponses(schema, thread);
   const registry = new DocumentRegistry(platform);
   app.addHook('onClose', () => registry.close());

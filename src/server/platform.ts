@@ -114,6 +114,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
       licenseManager,
       internalApi: null,
       documents: null,
+      schemas: null,
       pdfPrinter,
       sandbox,
       templateEngines: createTemplateEngines(sandbox),

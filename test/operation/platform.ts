@@ -77,6 +77,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     licenseManager: null,
     internalApi: null,
     documents: null,
+    schemas: null,
     belongings: USER_BELONGINGS,
     pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
     sandbox,
