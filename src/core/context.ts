@@ -20,8 +20,12 @@ export interface RequestInfo extends AuditedRequest {
    * docs/contract/access.md#sessions.
    */
   crossSite?: boolean;
+  /** Whether the method of the request is safe, so that mutations are refused, although it has a body: QUERY. */
+  isSafe?: boolean;
   /** Why the browser would not send the session cookie from the page of this request. Absent or null if it does. */
   cookieRefusal?: string | null;
+  /** Whether the request has a bearer token or a session cookie, valid or not. */
+  hasCredentials?: boolean;
   /** How many handlers of apps called each other to send this request. Absent or 0 for a request from outside. */
   appDepth?: number;
   /** Authority of the handler that sends this request. Absent for a request from outside. */

@@ -27,6 +27,7 @@ import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import { registerApiCatalog } from './api-catalog.ts';
 import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
+import { compressLargeInTurn } from './compression.ts';
 import { createApollo } from './graphql/apollo.ts';
 import { ClientDocuments } from './graphql/client-documents.ts';
 import { DocumentStore, PersistedQueries } from './graphql/document-store.ts';
@@ -175,7 +176,7 @@ const createRestContextFactory =
     }
     const context = await createContext(request, reply, 'rest');
     if (!context.viewer && !endpoint.public) throw unauthenticated(context.request.cookieRefusal);
-    if (endpoint.row.method !== 'GET') checkOrigin(context.request);
+    if (endpoint.row.method !== 'GET' && request.method !== 'QUERY') checkOrigin(context.request);
     const { field, options } = endpoint.row;
     if (options.handler && isDownload(field))
       return {
@@ -246,6 +247,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
 
   queuePipelinedRequests(app);
   limitUnreadResponses(app);
+  compressLargeInTurn(app);
   await app.register(cookie);
   if (config.CORS_ORIGINS.length > 0)
     await app.register(cors, {
@@ -253,7 +255,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
       credentials: true,
       strictPreflight: false,
       maxAge: 600,
-      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      methods: ['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE'],
       exposedHeaders: ['etag', 'location', 'x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
     });
   registerSecurityHeaders(app, publicUrl.startsWith('https'));

@@ -85,7 +85,7 @@ export function createContextFactory({
     const caller = viewer ? viewer.userId : addressRange(request.ip);
     limiter.count(caller);
     void reply.headers(limiter.headersOf(caller));
-    if (viewer) assignResponse(reply.raw, viewer.userId);
+    if (viewer) assignResponse(reply.raw, viewer);
     const crossSite = viewer?.authMethod === 'session' && isCrossSite(request, CORS_ORIGINS);
     const appDepth = chainDepthOf(request);
     return createRequestContext(

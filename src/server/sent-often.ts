@@ -1,13 +1,7 @@
 import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding, matchesEntityTag, type Encoding } from '../../rest-bridge/negotiation.ts';
-
-const COMPRESS: Record<Encoding, (content: Buffer) => Promise<Buffer>> = {
-  br: (content) => promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
-  gzip: promisify(gzip),
-};
+import { compress, varyByEncoding } from './compression.ts';
 
 /**
  * Content that is the same for all callers. It is compressed once: compressing 1 MB for each of many callers would leave
@@ -26,10 +20,9 @@ export class SentOften {
   /** Sends the content in the encoding that the client prefers. */
   async send({ headers }: Pick<FastifyRequest, 'headers'>, reply: FastifyReply): Promise<FastifyReply> {
     const encoding = chooseEncoding(headers['accept-encoding']);
-    const vary = reply.getHeader('vary');
-    void reply.header('vary', vary === undefined ? 'accept-encoding' : `${String(vary)}, accept-encoding`);
+    varyByEncoding(reply);
     if (!encoding) return reply.send(this.#content);
-    const compressed = await (this.#compressed[encoding] ??= COMPRESS[encoding](this.#content));
+    const compressed = await (this.#compressed[encoding] ??= compress(encoding, this.#content));
     return reply.header('content-encoding', encoding).send(compressed);
   }
 

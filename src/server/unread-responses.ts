@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addressRange } from '../core/address-range.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { tooMany, unavailable, type ApiError } from '../core/errors.ts';
+import { callerAt, type Caller } from '../core/fair-gate.ts';
 
 /**
  * Bytes of one user that wait in memory because the clients have not received them: of HTTP responses, and as many of
@@ -94,10 +94,14 @@ export class UnreadResponses {
 }
 
 /** The users whose requests the responses belong to. Those without one belong to the address. */
-const users = new WeakMap<ServerResponse, string>();
+const users = new WeakMap<ServerResponse, Caller>();
 
 /** Assigns a response to the user whose unread bytes it counts among. */
-export const assignResponse = (response: ServerResponse, userId: string): void => void users.set(response, userId);
+export const assignResponse = (response: ServerResponse, caller: Caller): void => void users.set(response, caller);
+
+/** Returns the user whom a response was assigned to; the address of the request for others. */
+export const callerOfResponse = ({ ip }: FastifyRequest, { raw }: FastifyReply): Caller =>
+  users.get(raw) ?? callerAt(ip);
 
 /** Called when responses are complete; null once they are. */
 const completions = new WeakMap<ServerResponse, (() => void)[] | null>();
@@ -132,7 +136,8 @@ export function limitUnreadResponses(app: FastifyInstance): void {
     const content = typeof payload === 'string' && payload.length >= MIN_BYTES ? Buffer.from(payload) : payload;
     const size = typeof content === 'string' || Buffer.isBuffer(content) ? Buffer.byteLength(content) : 0;
     if (size < MIN_BYTES || raw.destroyed) return done(null, content);
-    const release = unread.add(users.get(raw) ?? addressRange(request.ip), size, () => raw.destroy());
+    const { userId, tenantId } = callerOfResponse(request, reply);
+    const release = unread.add(userId || tenantId, size, () => raw.destroy());
     if (typeof release === 'function') raw.once('close', release);
     else if (isChange(request)) raw.destroy();
     else return done(release);
@@ -140,6 +145,8 @@ export function limitUnreadResponses(app: FastifyInstance): void {
   });
 }
 
+const READING_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
+
 /** Returns whether a request may have changed something. */
 const isChange = ({ method, graphqlOperation }: FastifyRequest): boolean =>
-  graphqlOperation ? graphqlOperation.type === 'mutation' : method !== 'GET' && method !== 'HEAD';
+  graphqlOperation ? graphqlOperation.type === 'mutation' : !READING_METHODS.has(method);

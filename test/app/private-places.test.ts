@@ -62,6 +62,7 @@ const SHARED: Record<string, string | null> = {
   'src/core/fair-gate.ts': NONE,
   'src/core/large-json.ts': TOTAL,
   'src/server/app-calls.ts': REFUSED,
+  'src/server/compression.ts': NONE,
   'src/server/graphql/document-thread.ts': NONE,
   'src/server/graphql/schema-responses.ts': NONE,
   'src/server/graphql/waiting-sockets.ts': NONE,

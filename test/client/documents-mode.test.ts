@@ -229,3 +229,41 @@ test('a document has the times of its first and last request', async () => {
     expect(row).toEqual({ same: true, now: true });
   });
 });
+
+describe('server-sent events and QUERY', () => {
+  const SUBSCRIPTION = 'subscription Notified { notifications { id } }';
+  const send = (client: Client, method: string, body: object, accept = 'application/json') =>
+    client.request(method, '/graphql', body, { accept });
+
+  test('obey the mode of the client, and count', async () => {
+    await withService({}, async (service) => {
+      const admin = await service.user('admin', { superuser: true });
+      await service.user('ann');
+      const client = await createClient(service, admin, 'events', 'ENFORCE');
+      const events = 'text/event-stream';
+      for (const body of [{ query: ME }, { documentId: 'me' }]) {
+        expect((await send(client, 'QUERY', body)).body).toMatchObject(ran);
+        const { headers, body: text } = await send(client, 'POST', body, events);
+        expect(headers.get('content-type')).toMatch(/^text\/event-stream/);
+        expect(text).toContain('"username":"ann"');
+      }
+      for (const query of [OTHER, SUBSCRIPTION])
+        for (const [method, accept] of [
+          ['QUERY', 'application/json'],
+          ['POST', events],
+          ['QUERY', events],
+        ] as const)
+          await expectError(await asRest(send(client, method, { query }, accept)), 403, NOT_STORED);
+      await admin.put('/clients/events', { mode: 'WARN' });
+      const { body: warned } = await send(client, 'POST', { query: OTHER }, events);
+      expect(JSON.parse(/^data: (.*)$/m.exec(warned)![1]!)).toMatchObject({ extensions: { warnings: [WARNING] } });
+      await service.app.close();
+      const counted = await systemQuery(
+        service,
+        'select sum(requests)::int as requests from dws.field_usage where document = $1',
+        sha256(ME),
+      );
+      expect(counted).toEqual([{ requests: 4 }]);
+    });
+  });
+});

@@ -52,6 +52,9 @@ const PLACES: Record<string, string[]> = {
   'logins that call an identity provider, shared among addresses': ['logins'],
   'JSON bodies longer than 64 kB that are parsed, shared among addresses': ['large bodies'],
   'responses with the SDL that are printed; without credentials shared among addresses': ['responses with the SDL'],
+  'complete responses of 64 kB and more that are compressed; without credentials shared among addresses': [
+    'large responses',
+  ],
   'GraphQL documents longer than 2,000 characters that are validated, and introspection; without credentials shared among addresses':
     ['long GraphQL documents'],
   'schemas that are checked': ['checks of schemas'],

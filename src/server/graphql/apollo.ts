@@ -14,9 +14,8 @@ import { GraphQLError, type ExecutionResult, type GraphQLSchema, type OperationD
 import { toApiError } from '../../core/api-error.ts';
 import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
-import { badInput, unauthenticated } from '../../core/errors.ts';
+import { badInput, defineError, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
-import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
 import type { FieldUsageCounter } from '../../services/client/field-usage.ts';
@@ -26,7 +25,7 @@ import { clientNamesOf } from './client-names.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
 import type { DocumentStore, PersistedQueries } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
-import { formatError, isUnexpected } from './format-error.ts';
+import { formatError, logUnexpectedErrors, presentErrors } from './format-error.ts';
 import { requiresCredentials } from './required-credentials.ts';
 import type { SchemaResponses } from './schema-responses.ts';
 import { describeRefusedValues } from './value-issues.ts';
@@ -61,7 +60,9 @@ class InvalidDocument extends GraphQLError {
  * Headers that browsers send to another origin only after a preflight. A GET, and a POST of a simple media type, must have
  * one of them: Apollo's two, and the header of GraphQL over HTTP.
  */
-const PREFLIGHT_HEADERS = ['x-apollo-operation-name', 'apollo-require-preflight', 'graphql-require-preflight'];
+export const PREFLIGHT_HEADERS = ['x-apollo-operation-name', 'apollo-require-preflight', 'graphql-require-preflight'];
+
+const mutationRequiresPost = defineError(405, 'METHOD_NOT_ALLOWED', () => 'A mutation requires POST');
 
 /** Statuses of a document that ran and whose data is null. */
 const REQUEST_STATUSES = new Set([401, 429]);
@@ -88,17 +89,27 @@ const createRequestPlugin = (
         if (described) contextValue.request.setOperation({ ...described, mayBeLabel: false });
         const invalid = await thread.validate(document, contextValue);
         if (invalid.length > 0) throw new InvalidDocument(invalid);
-        if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
-        if (operation?.operation === 'subscription')
-          throw badInput('Subscriptions require a WebSocket connection to this URL');
+        if (operation?.operation === 'mutation') {
+          if (contextValue.request.isSafe) throw mutationRequiresPost(undefined, { headers: { allow: 'POST' } });
+          checkOrigin(contextValue.request);
+        }
         checkValues(document, operation, request.variables);
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!contextValue.viewer) {
           const variables = request.variables ?? {};
-          const isPrivate = operation && requiresCredentials(schema, { document, operation, variables });
+          const isPrivate =
+            operation &&
+            requiresCredentials(schema, {
+              document,
+              operation,
+              variables,
+              hasInvalid: contextValue.request.hasCredentials,
+            });
           if (isPrivate || (!publicSchema && readsSchema(document)))
             throw unauthenticated(contextValue.request.cookieRefusal);
         }
+        if (operation?.operation === 'subscription')
+          throw badInput('Subscriptions require a WebSocket connection to this URL, or `Accept: text/event-stream`');
         if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
         await thread.nextTurn(document);
         if (operation && contextValue.viewer) {
@@ -149,7 +160,6 @@ const createRequestPlugin = (
 function toApolloResponse({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
   if (errors) {
-    logUnexpectedErrors(errors, context);
     failCurrentSpan(spanCode(errors[0]));
     setStatus(http, errors, data);
   }
@@ -157,7 +167,7 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
     http,
     body: {
       kind: 'single',
-      singleResult: { ...(errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) }), data },
+      singleResult: { ...(errors && { errors: presentErrors(errors, context) }), data },
     },
   };
 }
@@ -175,18 +185,6 @@ function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], data:
   if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
   for (const error of apiErrors)
     for (const [name, value] of Object.entries(error?.headers ?? {})) http.headers.set(name, value);
-}
-
-/** Logs unexpected errors. Clients receive only a general message. */
-function logUnexpectedErrors(errors: readonly GraphQLError[], { platform, request }: PublicContext): void {
-  for (const error of errors)
-    if (isUnexpected(error))
-      logFailure(
-        platform.log,
-        { err: error.originalError, path: error.path, requestId: request.id },
-        'Resolver failed',
-        request.signal.aborted,
-      );
 }
 
 /**

@@ -34,7 +34,7 @@ const LOG_INTERVAL_MS = 3_600_000;
 const MAX_LOGGED = 10_000;
 
 /** The error of an id that no document has. Its status is the one of Apollo's own. */
-export const documentNotFound = (): GraphQLError =>
+const documentNotFound = (): GraphQLError =>
   new GraphQLError('PersistedQueryNotFound', {
     extensions: { code: 'PERSISTED_QUERY_NOT_FOUND', http: { status: 200 } },
   });
@@ -88,6 +88,13 @@ export class ClientDocuments {
     return id === undefined
       ? this.#checkText(sent.query, mode, viewer, caller)
       : this.#findText(id, mode, sent, caller);
+  }
+
+  /** Like `resolve`, for a socket: returns the text that runs. Texts that are registered over HTTP are found by their hash, too. */
+  async resolveOnSocket(sent: SentDocument & { query: string }, caller: Caller): Promise<string> {
+    const text = (await this.resolve(sent, caller)) ?? sent.query;
+    if (text === '' && sentId(sent) !== undefined) throw documentNotFound();
+    return text;
   }
 
   /** Returns the warnings about a request, by the object that was given to `resolve` as its request. */

@@ -4,18 +4,15 @@ import {
   getOperationAST,
   GraphQLError,
   subscribe,
-  type DocumentNode,
   type ExecutionArgs,
   type GraphQLFormattedError,
 } from 'graphql';
 import { CloseCode, type Context as SocketContext, type SubscribePayload } from 'graphql-ws';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
-import { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
 import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
-import { checkLimits, checkDocumentText, parseLimited } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import { countSocketOperation } from '../../core/metrics.ts';
 import { PerUserLimit } from '../../core/per-user-limit.ts';
@@ -24,23 +21,16 @@ import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
 import { credentialOf, isCrossSite, SESSION_COOKIE } from '../request.ts';
 import { traceSocketOperation } from '../tracing.ts';
-import { documentNotFound, sentId } from './client-documents.ts';
 import { clientNamesOf } from './client-names.ts';
-import { isLong } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
+import type { OperationPreparer } from './prepare-operation.ts';
 import { endCompleted, endConnection, endOperation, startOperation, type SocketExtra } from './socket-operations.ts';
 import { UnreadMessages } from './unread-messages.ts';
 import { describeRefusedValues } from './value-issues.ts';
-import { checkValues } from './variables.ts';
 import { TOO_MANY, WaitingSockets } from './waiting-sockets.ts';
 
 type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
-
-/** The valid documents that clients used last, by their text: parsing and validating takes longer than subscribing. */
-type ValidDocuments = LRUCache<string, DocumentNode>;
-/** Maximum length of the texts of all stored documents. */
-const MAX_DOCUMENT_CHARACTERS = 1_000_000;
 
 /** Maximum number of open sockets of one user in this process. */
 const MAX_SOCKETS = 50;
@@ -49,8 +39,8 @@ const MAX_OPEN_OPERATIONS = 100;
 
 type SocketOptions = Pick<
   GraphqlOptions,
-  'schema' | 'thread' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'clientDocuments' | 'fieldUsage'
->;
+  'schema' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'clientDocuments' | 'fieldUsage'
+> & { operations: OperationPreparer };
 
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
@@ -68,10 +58,6 @@ export function createSocketHandler(options: SocketOptions) {
   const sockets = new PerUserLimit(MAX_SOCKETS);
   const waiting = new WaitingSockets();
   const unread = new UnreadMessages();
-  const documents: ValidDocuments = new LRUCache({
-    maxSize: MAX_DOCUMENT_CHARACTERS,
-    sizeCalculation: (_document, query) => query.length + 1,
-  });
   const handle = makeHandler<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 10_000,
     // Hides internal errors from clients.
@@ -83,11 +69,9 @@ export function createSocketHandler(options: SocketOptions) {
     },
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: async (socket, id, payload) => {
-      const prepared = await prepareOperation({ ...options, documents }, socket as Socket, id, payload).catch(
-        (error: Error) => [
-          error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
-        ],
-      );
+      const prepared = await prepareOperation(options, socket as Socket, id, payload).catch((error: Error) => [
+        error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
+      ]);
       if (Array.isArray(prepared)) endOperation(socket.extra as SocketExtra, id, payload);
       return prepared;
     },
@@ -167,21 +151,11 @@ async function acceptConnection(
 
 /** Checks the caller and the document of an operation. Returns the arguments of the execution, or the validation errors. */
 async function prepareOperation(
-  {
-    schema,
-    thread,
-    platform,
-    authenticator,
-    limiter,
-    clientDocuments,
-    fieldUsage,
-    documents,
-  }: SocketOptions & { documents: ValidDocuments },
+  { platform, authenticator, limiter, operations, clientDocuments, fieldUsage }: SocketOptions,
   { extra, subscriptions }: Socket,
   id: string,
   payload: SubscribePayload,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  const { variables, operationName } = payload;
   const caller = extra.caller!;
   // Before the first `await`: a client may complete the operation immediately.
   const request = startOperation(extra, id, payload);
@@ -194,46 +168,22 @@ async function prepareOperation(
   limiter.count(viewer.userId);
   if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
     throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
-  const query = (await clientDocuments.resolve(payload, { viewer, request })) ?? payload.query;
-  if (query === '' && sentId(payload) !== undefined) throw documentNotFound();
-  let document = documents.get(query);
-  if (!document) {
-    checkDocumentText(query);
-    if (isLong(query)) await thread.prepare(query, { viewer, request });
-    document = parseLimited(query);
-    const errors = await thread.validate(document, { viewer, request });
-    // Without the original error of a scalar: the document is invalid, and the error is expected.
-    if (errors.length)
-      return describeRefusedValues(
-        errors.map(({ message, nodes, source, positions }) => new GraphQLError(message, { nodes, source, positions })),
-        { schema, document, operationName, variables: variables ?? {} },
-      );
-    documents.set(query, document);
-  }
-  const operation = getOperationAST(document, operationName);
-  if (!operation) throw badInput('The document does not contain this operation');
+  const text = await clientDocuments.resolveOnSocket(payload, { viewer, request });
+  const context = createViewerContext(platform, request, viewer);
+  const prepared = await operations.prepare({ ...payload, query: text }, context);
+  if (Array.isArray(prepared)) return prepared;
+  const { document } = prepared as ExecutionArgs;
+  const operation = getOperationAST(document, payload.operationName)!;
   const described = { name: operation.name?.value ?? null, type: operation.operation };
   extra.request.log.debug(
     { requestId: request.id, operation: described.name, type: described.type },
     'Operation started',
   );
-  checkValues(document, operation, variables ?? {});
-  checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
   const { headers } = extra.request;
-  fieldUsage.count(
-    document,
-    operation,
-    viewer,
-    clientNamesOf((name) => headers[name] as string | undefined),
-  );
+  const names = clientNamesOf((name) => headers[name] as string | undefined);
+  fieldUsage.count(document, operation, viewer, names);
   countSocketOperation({ ...described, mayBeLabel: true });
-  return {
-    schema,
-    document,
-    variableValues: variables,
-    operationName,
-    contextValue: createViewerContext(platform, request, viewer),
-  };
+  return prepared;
 }
 
 /** Formats errors as over HTTP. Logs the unexpected ones. */
