@@ -19,7 +19,7 @@ interface TenantState {
   modes: Promise<ReadonlyMap<string, DocumentsMode>>;
 }
 
-type RegistryPlatform = Pick<Platform, 'config' | 'database' | 'system' | 'notifications' | 'log'>;
+type RegistryPlatform = Pick<Platform, 'config' | 'database' | 'notifications' | 'log'>;
 
 const MAX_TENANTS = 1000;
 /** Maximum length of the texts in memory. */
@@ -44,8 +44,8 @@ export class DocumentRegistry {
     maxSize: MAX_CHARACTERS,
     sizeCalculation: (found) => KEY_CHARACTERS + ('text' in found ? found.text.length : 0),
   });
-  /** Ids of the documents that were requested since the last write. */
-  #seen = new Set<string>();
+  /** Tenants of the documents that were requested since the last write, by their ids. */
+  #seen = new Map<string, string>();
   #states = 0;
   readonly #close: () => void;
 
@@ -85,7 +85,7 @@ export class DocumentRegistry {
       this.#documents.set(key, found);
     }
     if (!('id' in found)) return null;
-    if (this.#seen.size < MAX_SEEN) this.#seen.add(found.id);
+    if (this.#seen.size < MAX_SEEN) this.#seen.set(found.id, tenantId);
     return found;
   }
 
@@ -128,16 +128,17 @@ export class DocumentRegistry {
   }
 
   async #writeSeen(): Promise<void> {
-    if (this.#seen.size === 0) return;
-    const ids = [...this.#seen];
-    this.#seen = new Set();
-    await this.#platform.system
-      .query({
-        text: `
-          update dws.client_document set first_seen_at = coalesce(first_seen_at, now()), last_seen_at = now()
-          where id = any($1) and (last_seen_at is null or last_seen_at < now() - ${SEEN_ACCURACY})`,
-        values: [ids],
-      })
-      .catch((err: unknown) => this.#platform.log.warn({ err }, 'Recording the use of documents failed'));
+    const seen = Map.groupBy(this.#seen, ([, tenantId]) => tenantId);
+    this.#seen = new Map();
+    for (const [tenantId, documents] of seen)
+      await this.#platform.database
+        .query(tenantId, {
+          text: `
+            update dws.client_document set first_seen_at = coalesce(first_seen_at, now()), last_seen_at = now()
+            where tenant_id = $1 and id = any($2)
+              and (last_seen_at is null or last_seen_at < now() - ${SEEN_ACCURACY})`,
+          values: [tenantId, documents.map(([id]) => id)],
+        })
+        .catch((err: unknown) => this.#platform.log.warn({ err, tenantId }, 'Recording the use of documents failed'));
   }
 }
