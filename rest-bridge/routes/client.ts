@@ -30,7 +30,6 @@ export default [
   get('/field-usage', 'fieldUsage', collection('field-usage', fieldUsage)),
   post('/schema/_check', 'schemaCheck', value('*'), {
     id: 'checkSchema',
-    summary: 'Compares a schema with the one of the service',
     example: { schema: 'type Query { me: User } type User { username: String! }' },
   }),
 ];
