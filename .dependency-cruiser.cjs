@@ -40,6 +40,7 @@ const areas = [
   'secrets',
   'connection',
   'identity',
+  'client',
   'operation',
   'usage',
   'ai',

@@ -4,7 +4,7 @@ import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-export const TokenScopeEnum = { READ: 'read', WRITE: 'write' } as const;
+export const TokenScopeEnum = { READ: 'read', WRITE: 'write', DOCUMENTS: 'documents' } as const;
 export type TokenScope = (typeof TokenScopeEnum)[keyof typeof TokenScopeEnum];
 registerEnumType(TokenScopeEnum, {
   name: 'TokenScope',
@@ -12,6 +12,9 @@ registerEnumType(TokenScopeEnum, {
   valuesConfig: {
     READ: { description: 'Allows queries and subscriptions.' },
     WRITE: { description: 'Allows mutations.' },
+    DOCUMENTS: {
+      description: 'Allows reading clients, uploading their documents and setting their modes. Superusers only.',
+    },
   },
 });
 
@@ -34,10 +37,18 @@ export class ApiToken extends TenantRow {
   prefix!: string;
 
   @Field(() => [TokenScopeEnum], {
-    description: 'Scopes: `read` allows queries and subscriptions, `write` allows mutations.',
+    description:
+      'Scopes: `read` allows queries and subscriptions, `write` allows mutations, `documents` the fields of clients.',
   })
   @Property({ type: 'json' })
   scopes: TokenScope[] = ['read', 'write'];
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Name of the client that uses it, whose mode decides which documents of GraphQL it may run.',
+  })
+  @Property({ type: 'text', nullable: true })
+  client?: string | null;
 
   @Field(() => DateTime, { nullable: true, description: 'Time of the last use, accurate to the minute.' })
   @Property({ type: 'timestamptz', nullable: true })

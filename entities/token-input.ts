@@ -1,5 +1,5 @@
 import { Field, InputType } from 'type-graphql';
-import { NAME_RULE, Rule } from '../src/core/input-rules.ts';
+import { CLIENT_NAME_RULE, NAME_RULE, Rule } from '../src/core/input-rules.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { TokenScopeEnum, type TokenScope } from './api-token.ts';
 
@@ -16,6 +16,14 @@ export class CreateTokenInput {
   expiresAt?: Date | null;
 
   @Rule({ minItems: 1 })
-  @Field(() => [TokenScopeEnum], { nullable: true, description: 'Scopes, at least one. Default: both.' })
+  @Field(() => [TokenScopeEnum], { nullable: true, description: 'Scopes, at least one. Default: `read` and `write`.' })
   scopes?: TokenScope[] | null;
+
+  @Rule(CLIENT_NAME_RULE)
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Name of the client that uses it, whose mode decides which documents it may run. It cannot be changed.',
+  })
+  client?: string | null;
 }

@@ -94,8 +94,9 @@ const THEMES: readonly Theme[] = [
   },
   {
     name: 'Administration',
-    description: 'The audit log, the outgoing mail and the identity providers of the tenant.',
-    paths: /^\/(audit|outbox|identity-providers)\b/,
+    description:
+      'The audit log, the outgoing mail and the identity providers of the tenant, and the clients of GraphQL.',
+    paths: /^\/(audit|outbox|identity-providers|clients|field-usage|schema)\b/,
   },
   {
     name: 'Usage',

@@ -168,7 +168,28 @@ create policy tenant on dws.ai_provider for all to dws_app using ((tenant_id = (
 grant delete, insert, select, update on dws.ai_provider to dws_app;
 grant delete, insert, select, update on dws.ai_provider to dws_system;
 
+create table dws.api_client (
+  created_at timestamp with time zone not null default now(),
+  id uuid not null,
+  mode text not null default 'OFF'::text,
+  name text not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.api_client enable row level security;
+alter table dws.api_client force row level security;
+alter table dws.api_client add constraint api_client_mode_check CHECK ((mode = ANY (ARRAY['OFF'::text, 'LOG'::text, 'WARN'::text, 'ENFORCE'::text])));
+alter table dws.api_client add constraint api_client_pkey PRIMARY KEY (id);
+alter table dws.api_client add constraint api_client_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.api_client add constraint api_client_tenant_id_name_key UNIQUE (tenant_id, name);
+create policy system on dws.api_client for all to dws_system using (true) with check (true);
+create policy tenant on dws.api_client for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.api_client to dws_app;
+grant delete, insert, select, update on dws.api_client to dws_system;
+
 create table dws.api_token (
+  client text,
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone,
   id uuid not null,
@@ -575,6 +596,34 @@ create policy tenant on dws.budget_warning for all to dws_app using ((tenant_id 
 grant delete, insert, select, update on dws.budget_warning to dws_app;
 grant delete, insert, select, update on dws.budget_warning to dws_system;
 
+create table dws.client_document (
+  client_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  document_id text not null,
+  first_seen_at timestamp with time zone,
+  id uuid not null,
+  last_seen_at timestamp with time zone,
+  name text,
+  reads_schema boolean not null,
+  sha256 text not null,
+  tenant_id uuid not null,
+  text text not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.client_document enable row level security;
+alter table dws.client_document force row level security;
+alter table dws.client_document add constraint client_document_client_id_document_id_key UNIQUE (client_id, document_id);
+alter table dws.client_document add constraint client_document_client_id_fkey FOREIGN KEY (client_id) REFERENCES dws.api_client(id) ON DELETE CASCADE;
+alter table dws.client_document add constraint client_document_pkey PRIMARY KEY (id);
+alter table dws.client_document add constraint client_document_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX client_document_of_tenant ON dws.client_document USING btree (tenant_id, document_id);
+CREATE INDEX client_document_sha256 ON dws.client_document USING btree (tenant_id, sha256);
+create policy system on dws.client_document for all to dws_system using (true) with check (true);
+create policy tenant on dws.client_document for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.client_document to dws_app;
+grant delete, insert, select, update on dws.client_document to dws_system;
+
 create table dws.connection (
   account jsonb,
   created_at timestamp with time zone not null default now(),
@@ -859,6 +908,43 @@ create policy system on dws.feed_view for all to dws_system using (true) with ch
 create policy tenant on dws.feed_view for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.feed_view to dws_app;
 grant delete, insert, select, update on dws.feed_view to dws_system;
+
+create table dws.field_usage (
+  client text not null,
+  day date not null,
+  document text not null,
+  first_at timestamp with time zone not null,
+  last_at timestamp with time zone not null,
+  operation text not null,
+  requests bigint not null,
+  tenant_id uuid not null,
+  version text not null
+);
+alter table dws.field_usage enable row level security;
+alter table dws.field_usage force row level security;
+alter table dws.field_usage add constraint field_usage_pkey PRIMARY KEY (tenant_id, document, operation, day, client, version);
+alter table dws.field_usage add constraint field_usage_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX field_usage_day ON dws.field_usage USING btree (tenant_id, day);
+create policy system on dws.field_usage for all to dws_system using (true) with check (true);
+create policy tenant on dws.field_usage for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.field_usage to dws_app;
+grant delete, insert, select, update on dws.field_usage to dws_system;
+
+create table dws.field_usage_document (
+  coordinates text[] not null,
+  document text not null,
+  operation text not null,
+  tenant_id uuid not null
+);
+alter table dws.field_usage_document enable row level security;
+alter table dws.field_usage_document force row level security;
+alter table dws.field_usage_document add constraint field_usage_document_pkey PRIMARY KEY (tenant_id, document, operation);
+alter table dws.field_usage_document add constraint field_usage_document_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX field_usage_document_coordinates ON dws.field_usage_document USING gin (coordinates);
+create policy system on dws.field_usage_document for all to dws_system using (true) with check (true);
+create policy tenant on dws.field_usage_document for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.field_usage_document to dws_app;
+grant delete, insert, select, update on dws.field_usage_document to dws_system;
 
 create table dws.folder (
   created_at timestamp with time zone not null default now(),

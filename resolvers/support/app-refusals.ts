@@ -1,6 +1,6 @@
 /**
  * Mutations that create or end credentials and sessions, manage users, teams, identity providers, AI providers or
- * integrations, change what users may do or use, or move resources to other owners. Mutations of shares and owners have
+ * integrations, change what users or clients may do or use, or move resources to other owners. Mutations of shares and owners have
  * a name for each kind. Agents, apps and jobs act for their owner later, as credentials do, and agents call the tools
  * of toolkits, so that mutations that change them are refused, too. Deleting one gives no rights.
  */
@@ -73,6 +73,10 @@ const REFUSED: ReadonlySet<string> = new Set([
   'updateUsageProfile',
   'setTeamUsageProfile',
   'setUserUsageProfile',
+  'uploadClientDocuments',
+  'deleteClientDocument',
+  'setClientMode',
+  'deleteClient',
 ]);
 const SHARES_AND_OWNERS = /^(?:(?:un)?share[A-Z]\w*|set[A-Z]\w*Owner)$/;
 

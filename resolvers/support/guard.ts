@@ -20,10 +20,13 @@ const readOnlyToken = defineError(403, 'FORBIDDEN', (scope: string) => `This tok
 
 /**
  * Declares the permission of a root field, which `guard` enforces. With `session` the caller also requires a session
- * instead of a token. Access to the row itself is checked by the service.
+ * instead of a token. With `tokenScope` a token needs either this scope or the one of its root type. Access to the row
+ * itself is checked by the service.
  */
-export const Can = (permission: Permission, { session = false }: { session?: boolean } = {}) =>
-  Extensions({ permission, session });
+export const Can = (
+  permission: Permission,
+  { session = false, tokenScope }: { session?: boolean; tokenScope?: 'documents' } = {},
+) => Extensions({ permission, session, ...(tokenScope && { tokenScope }) });
 
 /** Opens a root field to callers without credentials. */
 export const Public = () => Extensions({ permission: 'public' });
@@ -41,6 +44,10 @@ export const permissionOf = (field: GraphQLField<unknown, unknown>): Permission 
 
 /** Returns whether a root field requires a session in addition to its permission. */
 export const requiresSession = (field: GraphQLField<unknown, unknown>): boolean => field.extensions.session === true;
+
+/** Returns whether a token has a scope that a root field requires. */
+const hasScope = ({ scopes }: Viewer, { extensions }: GraphQLField<unknown, unknown>, scope: Scope): boolean =>
+  scopes.has(scope) || (extensions.tokenScope !== undefined && scopes.has(extensions.tokenScope as 'documents'));
 
 /** Returns the root types of a schema, each with the token scope that it requires. */
 export const rootTypes = (schema: GraphQLSchema) =>
@@ -103,22 +110,26 @@ function createPublicCheck(field: GraphQLField<unknown, unknown>, scope: Scope):
 
 /** Returns a check that throws UNAUTHENTICATED or FORBIDDEN. */
 function createCheck(field: GraphQLField<unknown, unknown>, permission: Permission, scope: Scope): Check {
-  const inSession = requiresSession(field);
   const notInApps = isRefusedToApps(field, scope);
   return ({ viewer, request }) => {
     if (!viewer) throw unauthenticated(request.cookieRefusal);
     const refusal =
-      notInApps && viewer.authMethod === 'app' ? appRefused() : refusalOf(viewer, permission, scope, inSession);
+      notInApps && viewer.authMethod === 'app' ? appRefused() : refusalOf(viewer, field, permission, scope);
     if (refusal) throw refusal;
   };
 }
 
 /** Returns the error with which a root field refuses a viewer; undefined if they may run it. */
-function refusalOf(viewer: Viewer, permission: Permission, scope: Scope, inSession: boolean): ApiError | undefined {
-  if (!viewer.scopes.has(scope)) return readOnlyToken(scope);
+function refusalOf(
+  viewer: Viewer,
+  field: GraphQLField<unknown, unknown>,
+  permission: Permission,
+  scope: Scope,
+): ApiError | undefined {
+  if (!hasScope(viewer, field, scope)) return readOnlyToken(scope);
   if (isGlobalPermission(permission) && !viewer.superuser && !viewer.permissions.has(permission))
     return forbidden({ permission });
-  return inSession && viewer.authMethod !== 'session' ? sessionRequired() : undefined;
+  return requiresSession(field) && viewer.authMethod !== 'session' ? sessionRequired() : undefined;
 }
 
 /** Returns whether a viewer may run a root field of the query type. */
@@ -127,5 +138,5 @@ export function mayRun(viewer: Viewer, field: GraphQLField<unknown, unknown>): b
   if (permission === undefined) return false;
   if (permission === 'public' && !refusesInvalidCredentials(field)) return true;
   const required = permission === 'public' ? 'authenticated' : permission;
-  return !refusalOf(viewer, required, 'read', requiresSession(field));
+  return !refusalOf(viewer, field, required, 'read');
 }

@@ -2,6 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Args, Ctx, FieldResolver, Info, Resolver, Root, type ClassType } from 'type-graphql';
 import { Agent } from '../../entities/agent.ts';
 import { AiProvider } from '../../entities/ai-provider.ts';
+import { ApiClient } from '../../entities/api-client.ts';
 import { ApiToken } from '../../entities/api-token.ts';
 import { IdentityProvider } from '../../entities/identity-provider.ts';
 import { Image } from '../../entities/image.ts';
@@ -26,6 +27,7 @@ const TYPE_OF_KIND: Readonly<Record<string, EntityType>> = {
   agent: Agent,
   aiProvider: AiProvider,
   image: Image,
+  apiClient: ApiClient,
   identityProvider: IdentityProvider,
   usageProfile: UsageProfile,
   comment: TeamComment,

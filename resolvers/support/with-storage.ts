@@ -69,6 +69,7 @@ const ADDS_CONTENT: ReadonlySet<string> = new Set([
   'setTemplateFileContents',
   'syncLibrary',
   'uploadAvatarPart',
+  'uploadClientDocuments',
   'uploadDataset',
   'uploadDatasource',
   'uploadTemplateFile',

@@ -12,12 +12,15 @@ const current = resource(`user { ${USER_FIELDS} } tenant permissions expiresAt a
 const session = resource<{ id: string }>('id address userAgent lastUsedAt expiresAt createdAt', ({ id }) => ({
   self: `/sessions/${id}`,
 }));
-const token = resource<{ id: string }>('id name prefix scopes lastUsedAt expiresAt createdAt', ({ id }) => ({
+const token = resource<{ id: string }>('id name prefix scopes client lastUsedAt expiresAt createdAt', ({ id }) => ({
   self: `/tokens/${id}`,
 }));
-const newToken = resource<{ id: string }>('id name prefix scopes lastUsedAt expiresAt createdAt token', ({ id }) => ({
-  self: `/tokens/${id}`,
-}));
+const newToken = resource<{ id: string }>(
+  'id name prefix scopes client lastUsedAt expiresAt createdAt token',
+  ({ id }) => ({
+    self: `/tokens/${id}`,
+  }),
+);
 
 /** Rows that send the browser elsewhere: to the identity provider, and from there back to a page. */
 const REDIRECT: RouteOptions = { status: 302, handler: redirect, opensPage: true };

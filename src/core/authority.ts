@@ -200,7 +200,9 @@ export function limitViewer(viewer: Viewer, { scopes, limits }: Authority): View
 }
 
 const limitScopes = (scopes: Viewer['scopes'], limits: readonly AppLimit[]): Viewer['scopes'] =>
-  new Set([...scopes].filter((scope) => limits.every(({ granted }) => granted.scopes.includes(scope))));
+  new Set(
+    [...scopes].filter((scope) => limits.every(({ granted }) => (granted.scopes as readonly string[]).includes(scope))),
+  );
 
 const lacksWrite = () => refused('This token lacks the scope write');
 

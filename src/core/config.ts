@@ -2,12 +2,13 @@ import { totalmem } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { passwordIssue, usernameIssue } from './account-rules.ts';
+import { DOCUMENTS_MODES } from './documents-mode.ts';
 
 /** Longest delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const MIN_SECRET_LENGTH = 32;
 
-const oneOf = <const T extends string>(...values: T[]) =>
+const oneOf = <const T extends string>(...values: readonly T[]) =>
   z.enum(values, `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`);
 const flag = oneOf('true', 'false', '1', '0').transform((text) => text === 'true' || text === '1');
 const wholeNumber = (min: number, max: number) =>
@@ -140,6 +141,7 @@ const variables = z.object({
     error: 'must be a URL without username, password, query and fragment',
   }),
   CREDITS_INCLUDED: wholeNumber(0, 999_999_999).default(1000),
+  DOCUMENTS_MODE: oneOf(...DOCUMENTS_MODES).default('OFF'),
   AUDIT_ROW_READS: flag.default(false),
   PUBLIC_SCHEMA: flag.default(true),
   METRICS_TOKEN: z

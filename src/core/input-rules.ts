@@ -68,6 +68,12 @@ export const EVENT_NAME_RULE: InputRule = {
 };
 /** Usernames and domains. See docs/contract/access.md#credentials. */
 export const USERNAME_RULE: InputRule = { minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9_.@-]*$' };
+/** Names of clients. */
+export const CLIENT_NAME_RULE: InputRule = {
+  minLength: 1,
+  pattern: '^[\\w.:@-]{1,100}$',
+  patternMessage: 'must have 1 to 100 letters, digits and _ . : @ -',
+};
 /** E-mail addresses. White space around one is removed, the empty text clears it. */
 export const EMAIL_RULE: InputRule = {
   maxLength: 320,

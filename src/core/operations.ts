@@ -230,6 +230,8 @@ export const CHANNELS = {
   feed: 'dws_feed',
   /** The id of an app that was deleted. */
   app: 'dws_app',
+  /** The id of a tenant whose clients or their documents changed. */
+  client: 'dws_client',
 } as const;
 
 /** An entry of the queue. Operations that joined one another share a work item with the id of the first. */

@@ -1,3 +1,4 @@
+import type { DocumentNode, GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import type { AiClient } from './ai.ts';
 import type { AppWorkspaces } from './app-workspace.ts';
@@ -16,8 +17,10 @@ import type { PdfPrinter } from './pdf-printer.ts';
 import type { Condition } from './read/condition.ts';
 import type { Driver } from './row-source.ts';
 import type { Sandbox } from './sandbox.ts';
+import type { SchemaChange } from './schema-changes.ts';
 import type { TemplateEngine } from './template-engine.ts';
 import type { TransferBelongings } from './user-belongings.ts';
+import type { Viewer } from './viewer.ts';
 
 /** The common columns of all rows of a tenant. */
 export interface StoredRow {
@@ -179,6 +182,18 @@ export interface SecretBox {
   openBytes(sealed: Uint8Array, what: string): Buffer;
 }
 
+/** Validates documents of GraphQL against the schema of the service. */
+export interface DocumentValidator {
+  /** Returns the errors of a document. A long one waits for its turn. Throws like `FairGate`. */
+  validate(
+    document: DocumentNode,
+    caller: { viewer: Viewer | null; request: { address: string; signal: AbortSignal } },
+  ): Promise<readonly GraphQLError[]>;
+}
+
+/** The changes from the schema of the service to another one, or why that is not valid. */
+export type SchemaComparison = { changes: SchemaChange[] } | { invalid: string };
+
 /** The outside systems of one process, opened once at its start. */
 export interface Platform {
   config: Config;
@@ -204,6 +219,10 @@ export interface Platform {
   licenseManager: LicenseManager | null;
   /** Null in a process without the HTTP API, and before it starts. */
   internalApi: InternalApi | null;
+  /** Validates documents of GraphQL. Null in a process without the HTTP API, and before it starts. */
+  documents: DocumentValidator | null;
+  /** Compares schemas. Null like `documents`. */
+  schemas: { compare(sdl: string): Promise<SchemaComparison> } | null;
   pdfPrinter: PdfPrinter;
   sandbox: Sandbox;
   /** Template engines by their id. */

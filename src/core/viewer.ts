@@ -21,9 +21,11 @@ export interface Viewer {
    * request of an app's handler: it has the rights of its caller except the ones that `refusesApps` names.
    */
   authMethod: 'session' | 'token' | 'job' | 'app';
-  scopes: ReadonlySet<'read' | 'write'>;
+  scopes: ReadonlySet<'read' | 'write' | 'documents'>;
   credentialId: string;
   expiresAt: Date | null;
+  /** The client that the token names. Absent or null for others. See docs/contract/clients.md. */
+  client?: string | null;
   /** Whether a private run sends the request: limits and places count it apart. See docs/contract/handlers.md#private-runs. */
   ofPrivateRun?: boolean;
 }

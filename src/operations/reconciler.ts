@@ -5,6 +5,7 @@ import { withTimeout } from '../core/with-timeout.ts';
 import { recoverAgentRuns } from '../services/agent/agent-run-end.ts';
 import { endLostCalls } from '../services/ai/sent-call.ts';
 import { fillHookTokens } from '../services/app/hook-token.ts';
+import { sweepFieldUsage } from '../services/client/field-usage-report.ts';
 import { sweepAuthorizations } from '../services/connection/authorization-state.ts';
 import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
 import { recoverJobs } from '../services/job/job-recovery.ts';
@@ -87,6 +88,7 @@ const SWEEPS: readonly Sweep[] = [
   statements('renditions', sweepRenditions),
   statements('images', sweepImages),
   statements('records of AI calls', sweepAiCalls),
+  statements('usage of fields', sweepFieldUsage),
   statements('authorizations', sweepAuthorizations),
   statements('responses of webhooks', sweepWebhookReplies),
   {

@@ -20,6 +20,8 @@ import type { Platform } from '../core/platform.ts';
 import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { finishRuns } from '../services/app/late-run.ts';
 import { finishRefusals } from '../services/app/webhook-refusal.ts';
+import { DocumentRegistry } from '../services/client/document-registry.ts';
+import { FieldUsageCounter } from '../services/client/field-usage.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import { registerApiCatalog } from './api-catalog.ts';
@@ -27,9 +29,11 @@ import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { compressLargeInTurn } from './compression.ts';
 import { createApollo } from './graphql/apollo.ts';
+import { ClientDocuments } from './graphql/client-documents.ts';
 import { DocumentStore, PersistedQueries } from './graphql/document-store.ts';
 import { DocumentThread } from './graphql/document-thread.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
+import { SchemaComparer } from './graphql/schema-comparer.ts';
 import { SchemaResponses } from './graphql/schema-responses.ts';
 import { endpointsOf } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
@@ -101,18 +105,23 @@ export async function createHttpServer(
   const documents = new DocumentStore();
   const persistedQueries = new PersistedQueries();
   const thread = new DocumentThread(schema);
+  platform.documents = thread;
+  platform.schemas = new SchemaComparer(schema);
   const responses = new SchemaResponses(schema, thread);
-  const apollo = createApollo(schema, platform, { documents, persistedQueries, thread, responses });
+  const registry = new DocumentRegistry(platform);
+  app.addHook('onClose', () => registry.close());
+  const clientDocuments = new ClientDocuments(registry, persistedQueries, platform.log);
+  const fieldUsage = new FieldUsageCounter(platform, schema);
+  app.addHook('onClose', () => fieldUsage.close());
+  const readers = { documents, persistedQueries, thread, responses, clientDocuments, fieldUsage };
+  const apollo = createApollo(schema, platform, readers);
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
   const limitBody = limitPublicBodies(bodies, hasViewer);
   const graphql = {
     schema,
     apollo,
-    documents,
-    persistedQueries,
-    thread,
-    responses,
+    ...readers,
     platform,
     authenticator,
     limiter,

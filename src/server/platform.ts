@@ -113,6 +113,8 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
       mcp: openMcpClient({ outbound, version: VERSION }),
       licenseManager,
       internalApi: null,
+      documents: null,
+      schemas: null,
       pdfPrinter,
       sandbox,
       templateEngines: createTemplateEngines(sandbox),

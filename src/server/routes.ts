@@ -7,6 +7,7 @@ import app from '../../rest-bridge/routes/app.ts';
 import assistant from '../../rest-bridge/routes/assistant.ts';
 import audit from '../../rest-bridge/routes/audit.ts';
 import avatar from '../../rest-bridge/routes/avatar.ts';
+import client from '../../rest-bridge/routes/client.ts';
 import connection from '../../rest-bridge/routes/connection.ts';
 import datasetReference from '../../rest-bridge/routes/dataset-reference.ts';
 import dataset from '../../rest-bridge/routes/dataset.ts';
@@ -56,6 +57,7 @@ export const ROWS: Row[] = [
   ...avatar,
   ...team,
   ...identityProvider,
+  ...client,
   ...operation,
   ...mail,
   ...notification,

@@ -66,6 +66,7 @@ const BODIES: Readonly<Record<string, object>> = {
   createJobAction: { name: 'Door', type: 'email' },
   setJobActionOrder: { actions: [] },
   createJobActionCondition: { type: 'always' },
+  setClientMode: { mode: 'OFF' },
   createJobDataset: { alias: 'door', datasetId: 'x' },
 };
 const bodyOf = (mutation: string): object =>

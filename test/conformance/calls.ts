@@ -69,6 +69,7 @@ const SAMPLES: Record<string, unknown> = {
   JSON: {},
   Criteria: {},
   TeamRole: 'member',
+  DocumentsMode: 'OFF',
   Theme: 'dark',
   DateTime: '2026-01-01T00:00:00.000Z',
 };

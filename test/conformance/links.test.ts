@@ -32,6 +32,7 @@ const NO_RESOURCE: Record<string, string> = {
   datasetFilterId: 'is linked as svc:filter',
   clientId: 'names the service at a provider',
   providerId: 'is linked as svc:ai-provider',
+  documentId: 'is a name in the manifest of a client',
   fileId: 'names a file at a provider',
   requestId: 'names a line of the log',
   sessionId: 'cannot be read alone',

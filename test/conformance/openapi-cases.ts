@@ -96,6 +96,7 @@ const SUFFICIENT: Record<string, Values> = {
   'POST /api/integrations': { type: 'dropbox' },
   'POST /api/toolkits': { type: 'mcp-stdio', config: { command: 'npx' } },
   'POST /api/toolkit-parse-config': { config: { command: 'npx' } },
+  'POST /api/schema/_check': { schema: 'type Query { me: String }' },
   'POST /api/jobs': { type: 'actions' },
   'POST /api/jobs/{id}/datasets': { alias: 'new' },
   'POST /api/jobs/{id}/actions': { type: 'notify', data: { recipients: ['admin'], message: 'Done' } },

@@ -63,6 +63,8 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/progress/': ((await admin.get('/progress')).body._embedded['svc:operation'][0]?.id as string) ?? UNKNOWN_ID,
     '/identity-providers/': (await create('/identity-providers', { ...PROVIDER, name })).id,
     '/usage-profiles/': (await create('/usage-profiles', { ...PROFILE, slug: name })).id,
+    '/clients/': await createClient(admin),
+    '/documents/': 'me',
     '/runs/': await createAgentRun(admin, ids['/agents/']!, ids['/ai-providers/']!),
     '/login/': 'local',
   };
@@ -132,6 +134,12 @@ async function createAgentRun(admin: Client, agentId: string, providerId: string
   const { id } = await admin.creates(`/agents/${agentId}/_run`, {});
   await admin.put(`/ai-providers/${providerId}`, { models: [] });
   return id;
+}
+
+/** Creates a client with a document. Returns its name. */
+async function createClient(admin: Client): Promise<string> {
+  await admin.post('/clients/web/documents', { me: 'query Me { me { username } }' });
+  return 'web';
 }
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };

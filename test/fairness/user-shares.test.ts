@@ -62,6 +62,7 @@ const PLACES: Record<string, string[]> = {
   ],
   'GraphQL documents longer than 2,000 characters that are validated, and introspection; without credentials shared among addresses':
     ['long GraphQL documents'],
+  'schemas that are checked': ['checks of schemas'],
   'calls of MCP servers': ['calls of MCP servers'],
   'callbacks of authorizations': ['authorizations'],
   'token refreshes of connections': ['token refreshes'],

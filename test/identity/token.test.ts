@@ -29,6 +29,7 @@ describe('an API token', () => {
     const listed = list._embedded['svc:token'].find((one: { id: string }) => one.id === id);
     expect(Object.keys(listed).sort()).toEqual([
       '_links',
+      'client',
       'createdAt',
       'expiresAt',
       'id',

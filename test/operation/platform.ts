@@ -76,6 +76,8 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     mcp: openMcpClient({ outbound, version: '1.2.3' }),
     licenseManager: null,
     internalApi: null,
+    documents: null,
+    schemas: null,
     belongings: USER_BELONGINGS,
     pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
     sandbox,

@@ -38,6 +38,8 @@ const WITHOUT_CONTENT: Record<string, string> = {
   'dws.usage_event': 'the ledger, which must record what happened',
   'dws.usage_day': 'the ledger',
   'dws.credit_reservation': 'the ledger',
+  'dws.field_usage': 'names of clients and numbers, limited for a day',
+  'dws.field_usage_document': 'names of the schema, limited in number',
   'dws.credit_sync': 'the ledger',
   'dws.budget_warning': 'the ledger',
   dws_jobs: 'the queue: ids of operations',
@@ -231,7 +233,7 @@ test('past its quota, in one sum, an app only reads and emits nothing, and its c
 const CHANGES = `
   approveToolkitTools authorizeLibrary authorizeToolkit bulkAssignFolder bulkUpdateFolders changePassword createToken
   finishAuthorization finishLogin login logout markFeedViewed migrateApp queryDatasource removeTeamMember requestPasswordReset
-  resetPassword rollbackApp rotateHookToken setAppGrant setDatasetFieldSecurity setDatasetUserSettings setGlobalPermissions
+  resetPassword rollbackApp rotateHookToken setAppGrant setClientMode setDatasetFieldSecurity setDatasetUserSettings setGlobalPermissions
   setJobActionFile setJobActionOrder setLibraryIntegration setSuperuser setTeamMember setTeamUsageProfile setTemplateFile
   setTemplateInputs setTemplateProcessors setTemplateSettings setTheme setUserUsageProfile startLogin syncDatasetFields
   testDatasource`

@@ -38,6 +38,7 @@ const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'AuditEvent.requestId': 'requests are not stored',
   'AppLog.requestId': 'requests are not stored',
   'AvatarUpload.uploadId': 'a name that the client chooses',
+  'ClientDocument.documentId': 'a name that the manifest of the client chooses',
   'Job.sourceId': 'a free text that names the creator of the job',
   'IdentityProvider.clientId': 'it names this service at the provider',
   'Integration.clientId': 'it names this service at the provider',

@@ -3,12 +3,14 @@ import { AgentRun } from '../../../entities/agent-run.ts';
 import { Agent } from '../../../entities/agent.ts';
 import { AiCall } from '../../../entities/ai-call.ts';
 import { AiProvider } from '../../../entities/ai-provider.ts';
+import { ApiClient } from '../../../entities/api-client.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
 import { AppFile } from '../../../entities/app-file.ts';
 import { AppGrant } from '../../../entities/app-grant.ts';
 import { AppLog } from '../../../entities/app-log.ts';
 import { AppRelease } from '../../../entities/app-release.ts';
 import { AuditEvent } from '../../../entities/audit-event.ts';
+import { ClientDocument } from '../../../entities/client-document.ts';
 import { Connection } from '../../../entities/connection.ts';
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
 import { DatasourceLink } from '../../../entities/datasource-link.ts';
@@ -59,6 +61,8 @@ export const ENTITIES = [
   UserSetting,
   Session,
   ApiToken,
+  ApiClient,
+  ClientDocument,
   IdentityProvider,
   Team,
   TeamMember,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { readVariable } from '../../core/process-environment.ts';
 import { createSchema } from '../graphql/schema.ts';
 import { contractOf, subgraphOf } from '../graphql/sdl.ts';
 import { PACKAGE_ROOT } from '../package-root.ts';
@@ -11,6 +12,7 @@ import {
   withTemporaryDatabase,
   writeFiles,
 } from './generated-files.ts';
+import { checkSchemaFile } from './schema-check.ts';
 import { compareContracts, findCompositionErrors, findUnannouncedBreaks, findElementErrors } from './schema-rules.ts';
 
 /** Adds `dws schema print|check|diff`, which work on the committed contracts in schema/. */
@@ -27,9 +29,14 @@ export function addSchemaCommands(program: Command): void {
       console.log(`Wrote ${names.map((name) => `schema/${name}`).join(', ')}`);
     });
   schema
-    .command('check')
-    .description('check that schema/ is up to date and follows the rules')
-    .action(async () => {
+    .command('check [file]')
+    .description(
+      'check that schema/ is up to date and follows the rules; with a file: compare the schema in it with the one of a ' +
+        'service, and fail if a part breaks that clients use; the token of the API is taken from DWS_TOKEN',
+    )
+    .option('--url <base>', 'URL of the service, e.g. http://127.0.0.1:4000; required with a file')
+    .action(async (file: string | undefined, { url }: { url?: string }) => {
+      if (file !== undefined) return checkFile(file, url);
       const errors = await withTemporaryDatabase(findSchemaErrors);
       if (errors.length) throw new Error(errors.join('\n'));
       console.log('schema/ is up to date, everything is described, and no released contract is broken.');
@@ -46,6 +53,16 @@ export function addSchemaCommands(program: Command): void {
         for (const change of changes) console.log(`${kind}: ${change}`);
       if (!breaking.length && !dangerous.length && !other.length) console.log('No changes.');
     });
+}
+
+/** Prints the changes of the schema in a file. Throws if a breaking one concerns a part that clients use. */
+async function checkFile(file: string, url: string | undefined): Promise<void> {
+  const token = readVariable('DWS_TOKEN');
+  if (!url) throw new Error('Name the service by --url');
+  if (!token) throw new Error('Set DWS_TOKEN to a token of the API with the scope read');
+  const { lines, breakingUsed } = await checkSchemaFile({ file, url, token });
+  for (const line of lines) console.log(line);
+  if (breakingUsed > 0) throw new Error(`Breaking changes of parts that clients use: ${breakingUsed}`);
 }
 
 /** Returns all errors of schema/ and the contract. `databaseUrl` is of a migrated database. */

@@ -1,7 +1,5 @@
 import {
   buildSchema,
-  findBreakingChanges,
-  findDangerousChanges,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -13,6 +11,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { permissionOf, rootTypes } from '../../../resolvers/support/guard.ts';
+import { findSchemaChanges } from '../../core/schema-changes.ts';
 
 /** An element of a schema that has a description. `at` is its coordinate, e.g. `Query.jobs(limit)`. */
 interface SchemaElement {
@@ -76,7 +75,8 @@ export function findElementErrors(schema: GraphQLSchema): string[] {
  * description.
  */
 export function findUnannouncedBreaks(released: string, current: string, announced: string): string[] {
-  return findBreakingChanges(buildSchema(released), buildSchema(current))
+  return findSchemaChanges(buildSchema(released), buildSchema(current))
+    .filter(({ criticality }) => criticality === 'BREAKING')
     .filter(({ description }) => !announced.includes(description))
     .map(({ description }) => `Breaking: ${description} Add this sentence to CHANGES.md, or revert the change.`);
 }
@@ -88,9 +88,12 @@ export function compareContracts(
 ): { breaking: string[]; dangerous: string[]; other: string[] } {
   const [before, after] = [buildSchema(from), buildSchema(to)];
   const known = new Set([...schemaElements(before)].map(({ at }) => at));
+  const changes = findSchemaChanges(before, after);
+  const of = (wanted: string): string[] =>
+    changes.filter(({ criticality }) => criticality === wanted).map(({ description }) => description);
   return {
-    breaking: findBreakingChanges(before, after).map(({ description }) => description),
-    dangerous: findDangerousChanges(before, after).map(({ description }) => description),
+    breaking: of('BREAKING'),
+    dangerous: of('DANGEROUS'),
     other: [...schemaElements(after)]
       .filter(({ at }) => !known.has(at) && !isWithinNewElement(at, known))
       .map(({ at }) => `${at} was added.`),

@@ -10,15 +10,7 @@ import {
   ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
-import {
-  BREAK,
-  GraphQLError,
-  visit,
-  type DocumentNode,
-  type ExecutionResult,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { GraphQLError, type ExecutionResult, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
@@ -26,6 +18,10 @@ import { badInput, defineError, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
+import type { FieldUsageCounter } from '../../services/client/field-usage.ts';
+import { readsSchema } from '../../services/client/manifest.ts';
+import type { ClientDocuments } from './client-documents.ts';
+import { clientNamesOf } from './client-names.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
 import type { DocumentStore, PersistedQueries } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
@@ -41,6 +37,8 @@ export interface SchemaReaders {
   persistedQueries: PersistedQueries;
   thread: DocumentThread;
   responses: SchemaResponses;
+  clientDocuments: ClientDocuments;
+  fieldUsage: FieldUsageCounter;
 }
 
 /** The errors of a document that is not valid, as the one error that a plugin can throw. */
@@ -80,7 +78,7 @@ const REQUEST_STATUSES = new Set([401, 429]);
 const createRequestPlugin = (
   schema: GraphQLSchema,
   publicSchema: boolean,
-  { thread, responses }: SchemaReaders,
+  { thread, responses, clientDocuments, fieldUsage }: SchemaReaders,
   runCompiled = createCompiledRunner(schema),
 ): ApolloServerPlugin<PublicContext> => ({
   async requestDidStart() {
@@ -114,6 +112,10 @@ const createRequestPlugin = (
           throw badInput('Subscriptions require a WebSocket connection to this URL, or `Accept: text/event-stream`');
         if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
         await thread.nextTurn(document);
+        if (operation && contextValue.viewer) {
+          const names = clientNamesOf((name) => request.http?.headers.get(name));
+          fieldUsage.count(document, operation, contextValue.viewer, names);
+        }
       },
       async responseForOperation({ document, operation, request, contextValue }) {
         // An unknown name of an operation: Apollo responds with the error.
@@ -134,13 +136,18 @@ const createRequestPlugin = (
           sent.splice(0, sent.length, ...describeRefusedValues(errors, { schema, document, operationName, variables }));
         logUnexpectedErrors(errors, contextValue);
       },
-      async willSendResponse({ response, errors }) {
+      async willSendResponse({ response, errors, contextValue }) {
         if (errors?.length) {
           failCurrentSpan(spanCode(errors[0]));
           setStatus(response.http, errors, response.body.kind === 'single' ? response.body.singleResult.data : {});
         }
-        if (response.body.kind === 'single' && cost > 0)
-          response.body.singleResult.extensions = { ...response.body.singleResult.extensions, cost };
+        const warnings = clientDocuments.warningsOf(contextValue.request);
+        if (response.body.kind === 'single' && (cost > 0 || warnings))
+          response.body.singleResult.extensions = {
+            ...response.body.singleResult.extensions,
+            ...(cost > 0 && { cost }),
+            ...warnings,
+          };
       },
     };
   },
@@ -178,18 +185,6 @@ function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], data:
   if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
   for (const error of apiErrors)
     for (const [name, value] of Object.entries(error?.headers ?? {})) http.headers.set(name, value);
-}
-
-/** Returns whether a document selects `__schema` or `__type`, in fragments too. */
-function readsSchema(document: DocumentNode): boolean {
-  let found = false;
-  visit(document, {
-    Field({ name }) {
-      found = name.value === '__schema' || name.value === '__type';
-      return found ? BREAK : undefined;
-    },
-  });
-  return found;
 }
 
 /**

@@ -11,6 +11,9 @@ import {
 import { openEventStream, writeEvent } from '../../../rest-bridge/event-stream.ts';
 import { parseAccept } from '../../../rest-bridge/negotiation.ts';
 import type { PublicContext } from '../../core/context.ts';
+import type { FieldUsageCounter } from '../../services/client/field-usage.ts';
+import type { ClientDocuments } from './client-documents.ts';
+import { clientNamesOf } from './client-names.ts';
 import { presentErrors } from './format-error.ts';
 import type { OperationPreparer, SentOperation } from './prepare-operation.ts';
 import type { SchemaResponses } from './schema-responses.ts';
@@ -31,6 +34,8 @@ export function acceptsEvents(accept: string | undefined): { accepts: boolean; o
 interface EventOptions {
   operations: OperationPreparer;
   responses: SchemaResponses;
+  clientDocuments: ClientDocuments;
+  fieldUsage: FieldUsageCounter;
 }
 
 /**
@@ -40,7 +45,7 @@ interface EventOptions {
  * or mutation of a client that accepts JSON.
  */
 export async function streamResults(
-  { operations, responses }: EventOptions,
+  { operations, responses, clientDocuments, fieldUsage }: EventOptions,
   operation: SentOperation,
   context: PublicContext,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
@@ -48,18 +53,25 @@ export async function streamResults(
   // Apollo refuses it again, with the same error.
   const args = await operations.prepare(operation, context).catch(() => undefined);
   if (!args || !('document' in args)) return undefined;
-  const { operation: type, name } = getOperationAST(args.document, args.operationName)!;
+  const definition = getOperationAST(args.document, args.operationName)!;
+  const { operation: type, name } = definition;
   if (type !== 'subscription' && !acceptsEvents(request.headers.accept).only) return undefined;
   if (type === 'mutation' && (request.method !== 'POST' || context.request.isSafe || context.request.crossSite))
     return undefined;
   context.request.setOperation({ name: name?.value ?? null, type, mayBeLabel: true });
+  const names = clientNamesOf((header) => request.headers[header] as string | undefined);
+  fieldUsage.count(args.document, definition, context.viewer!, names);
+  const warnings = clientDocuments.warningsOf(context.request);
   const found = await run(args, type, responses);
   const source = Symbol.asyncIterator in found ? found[Symbol.asyncIterator]() : undefined;
   const out = openEventStream(reply, () => void source?.return?.().catch(() => {}));
   // Some browsers open a stream with its first bytes.
   out.write(':\n\n');
   const write = (result: ExecutionResult) =>
-    writeEvent(out, `event: next\ndata: ${JSON.stringify(presentResult(args, result, context))}\n\n`);
+    writeEvent(
+      out,
+      `event: next\ndata: ${JSON.stringify({ ...presentResult(args, result, context), ...(warnings && { extensions: warnings }) })}\n\n`,
+    );
   const writeAll = async () => {
     if (!source) await write(found as ExecutionResult);
     else

@@ -14,6 +14,7 @@ import type { RateLimiter } from '../rate-limit.ts';
 import type { CreateContext } from '../request-context.ts';
 import { traceGraphql } from '../tracing.ts';
 import { PREFLIGHT_HEADERS, type SchemaReaders } from './apollo.ts';
+import { sentId, type ClientDocuments, type SentDocument } from './client-documents.ts';
 import { isLong } from './document-thread.ts';
 import { acceptsEvents, streamResults } from './event-stream.ts';
 import { OperationPreparer, type SentOperation } from './prepare-operation.ts';
@@ -25,6 +26,7 @@ export interface GraphqlOptions extends SchemaReaders {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
+  clientDocuments: ClientDocuments;
   createContext: CreateContext;
   /** Limits the bodies of callers without credentials. */
   limitBody: preParsingHookHandler;
@@ -61,7 +63,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   /** Before Apollo parses the document of a request: checks how deep it nests, and validates a long new one. */
   const prepareDocument = async (request: FastifyRequest, caller: PublicContext): Promise<void> => {
     const { query, extensions } = sentDocument(request);
-    const text = typeof query === 'string' ? query : options.persistedQueries.find(persistedHash(extensions));
+    const text = typeof query === 'string' ? query : options.persistedQueries.find(sentId({ extensions }) ?? '');
     if (text === undefined) return;
     checkDocumentText(text);
     if (isLong(text) && !options.documents.has(text)) await options.thread.prepare(text, caller);
@@ -69,23 +71,35 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   const apolloHandler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as (
     ...parameters: Parameters<RouteHandlerMethod>
   ) => Promise<unknown>;
-  const streamOf = async (request: FastifyRequest, reply: FastifyReply) => {
-    request.graphqlContext ??= await createContext(request, reply).then(
-      (created) => ({ context: created }),
+  /** Replaces the sent document by a stored text. An error is thrown when Apollo asks for the context. */
+  const resolveDocument = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyRequest> => {
+    const created = (request.graphqlContext ??= await createContext(request, reply).then(
+      (context) => ({ context }),
       (error: unknown) => ({ error }),
-    );
+    ));
+    if ('error' in created) return request;
+    try {
+      const text = await options.clientDocuments.resolve(sentDocument(request), created.context);
+      return text === undefined ? request : withStoredText(request, text);
+    } catch (error) {
+      request.graphqlContext = { error: error instanceof GraphQLError ? error : toRequestError(error) };
+      return request;
+    }
+  };
+  const streamOf = async (request: FastifyRequest, reply: FastifyReply) => {
     const operation = sentOperation(request);
-    const created = request.graphqlContext;
+    const created = request.graphqlContext!;
     if (!operation || 'error' in created || !created.context.viewer) return undefined;
     return streamResults({ ...options, operations }, operation, created.context, { request, reply });
   };
-  const handler: RouteHandlerMethod = async (request, reply) => {
+  const handler: RouteHandlerMethod = async (sent, reply) => {
+    const request = await resolveDocument(sent, reply);
     const { accepts, only } = acceptsEvents(request.headers.accept);
     const events = accepts ? await streamOf(request, reply) : undefined;
     if (events) return events;
     // A refusal before an operation runs is JSON.
     if (only) request.headers.accept = 'application/json';
-    const text = await traceGraphql(request, () => apolloHandler(request, reply));
+    const text = await traceGraphql(sent, () => apolloHandler(request, reply));
     const stored = typeof text === 'string' ? options.responses.find(text) : undefined;
     return stored ? stored.send(request, reply) : text;
   };
@@ -122,17 +136,15 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   app.route({ ...withBody, method: 'QUERY', onRequest, handler: handleQuery });
 }
 
-interface SentDocument {
-  query?: unknown;
+interface SentRequest extends SentDocument {
   operationName?: unknown;
   variables?: unknown;
-  extensions?: unknown;
 }
 
-/** Returns the document of a request, and its extensions, as they were sent. */
-function sentDocument({ method, query, body }: FastifyRequest): SentDocument {
-  if (method !== 'GET') return (body ?? {}) as SentDocument;
-  const { extensions, ...sent } = query as SentDocument;
+/** Returns the document of a request, its id and its extensions, as they were sent. */
+function sentDocument({ method, query, body }: FastifyRequest): SentRequest {
+  if (method !== 'GET') return (body ?? {}) as SentRequest;
+  const { extensions, ...sent } = query as SentRequest;
   return { ...sent, extensions: typeof extensions === 'string' ? parsedOrUndefined(extensions) : undefined };
 }
 
@@ -159,11 +171,23 @@ function sentOperation(request: FastifyRequest): SentOperation | undefined {
   return { query, operationName: operationName as string, variables: variables as Record<string, unknown> };
 }
 
-/** Returns the hash of a persisted query that is sent without its text; an empty one for other requests. */
-function persistedHash(extensions: unknown): string {
-  const { persistedQuery } = (extensions ?? {}) as { persistedQuery?: { sha256Hash?: unknown } | null };
-  const hash = persistedQuery?.sha256Hash;
-  return typeof hash === 'string' ? hash : '';
+/** Returns a request with a text and without its id. Otherwise Apollo would register the text, or compare its hash. */
+function withStoredText(request: FastifyRequest, text: string): FastifyRequest {
+  const { extensions } = sentDocument(request);
+  const { persistedQuery: _named, ...others } = (extensions ?? {}) as Record<string, unknown>;
+  if (request.method !== 'GET') {
+    const { documentId: _id, ...body } = request.body as Record<string, unknown>;
+    return Object.create(request, { body: { value: { ...body, query: text, extensions: others } } }) as FastifyRequest;
+  }
+  const [path, search] = request.url.split('?');
+  const parameters = new URLSearchParams(search);
+  parameters.delete('documentId');
+  parameters.set('query', text);
+  parameters.set('extensions', JSON.stringify(others));
+  return Object.create(request, {
+    url: { value: `${path}?${parameters.toString()}` },
+    query: { value: { ...(request.query as object), query: text, documentId: undefined, extensions: undefined } },
+  }) as FastifyRequest;
 }
 
 /**

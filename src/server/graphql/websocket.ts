@@ -21,6 +21,7 @@ import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
 import { credentialOf, isCrossSite, SESSION_COOKIE } from '../request.ts';
 import { traceSocketOperation } from '../tracing.ts';
+import { clientNamesOf } from './client-names.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
 import type { OperationPreparer } from './prepare-operation.ts';
@@ -36,9 +37,10 @@ const MAX_SOCKETS = 50;
 /** Maximum number of open operations of one socket. */
 const MAX_OPEN_OPERATIONS = 100;
 
-type SocketOptions = Pick<GraphqlOptions, 'schema' | 'responses' | 'platform' | 'authenticator' | 'limiter'> & {
-  operations: OperationPreparer;
-};
+type SocketOptions = Pick<
+  GraphqlOptions,
+  'schema' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'clientDocuments' | 'fieldUsage'
+> & { operations: OperationPreparer };
 
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
@@ -47,7 +49,7 @@ type SocketOptions = Pick<GraphqlOptions, 'schema' | 'responses' | 'platform' | 
  * with 4429 above a limit of open sockets. See docs/contract/apis.md#graphql.
  */
 export function createSocketHandler(options: SocketOptions) {
-  const { schema, responses } = options;
+  const { schema, responses, clientDocuments } = options;
   const readSchema = async ({ document, operationName, variableValues, contextValue }: ExecutionArgs) =>
     responses.run(
       { document, operation: getOperationAST(document, operationName)!, variables: variableValues ?? {} },
@@ -77,11 +79,13 @@ export function createSocketHandler(options: SocketOptions) {
     subscribe: (args: ExecutionArgs) => traceSocketOperation(args, subscribe),
     onNext: ({ extra }, _id, _payload, args, result) => {
       unread.limit(extra.caller!.viewer.userId);
-      if (!result.errors) return undefined;
+      const warnings = clientDocuments.warningsOf((args.contextValue as PublicContext).request);
+      const extended = warnings && { ...result, extensions: { ...result.extensions, ...warnings } };
+      if (!result.errors) return extended as never;
       const { document, operationName, variableValues } = args;
       const request = { schema, document, operationName, variables: variableValues ?? {} };
       const errors = describeRefusedValues(result.errors as GraphQLError[], request);
-      return { ...result, errors: formatErrors(extra, errors) } as never;
+      return { ...result, ...extended, errors: formatErrors(extra, errors) } as never;
     },
     onComplete: ({ extra }, id, payload) => endOperation(extra as SocketExtra, id, payload),
     onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
@@ -147,7 +151,7 @@ async function acceptConnection(
 
 /** Checks the caller and the document of an operation. Returns the arguments of the execution, or the validation errors. */
 async function prepareOperation(
-  { platform, authenticator, limiter, operations }: SocketOptions,
+  { platform, authenticator, limiter, operations, clientDocuments, fieldUsage }: SocketOptions,
   { extra, subscriptions }: Socket,
   id: string,
   payload: SubscribePayload,
@@ -164,7 +168,9 @@ async function prepareOperation(
   limiter.count(viewer.userId);
   if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
     throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
-  const prepared = await operations.prepare(payload, createViewerContext(platform, request, viewer));
+  const text = await clientDocuments.resolveOnSocket(payload, { viewer, request });
+  const context = createViewerContext(platform, request, viewer);
+  const prepared = await operations.prepare({ ...payload, query: text }, context);
   if (Array.isArray(prepared)) return prepared;
   const { document } = prepared as ExecutionArgs;
   const operation = getOperationAST(document, payload.operationName)!;
@@ -173,6 +179,9 @@ async function prepareOperation(
     { requestId: request.id, operation: described.name, type: described.type },
     'Operation started',
   );
+  const { headers } = extra.request;
+  const names = clientNamesOf((name) => headers[name] as string | undefined);
+  fieldUsage.count(document, operation, viewer, names);
   countSocketOperation({ ...described, mayBeLabel: true });
   return prepared;
 }

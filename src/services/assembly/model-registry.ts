@@ -13,6 +13,7 @@ import {
   webhookCallModel,
 } from '../app/app-models.ts';
 import { assistantModel } from '../assistant/assistant-model.ts';
+import { apiClientModel, clientDocumentModel } from '../client/client-models.ts';
 import { connectionModel } from '../connection/connection-model.ts';
 import { datasetModel, savedFilterModel, userSettingModel } from '../dataset/dataset-models.ts';
 import {
@@ -71,6 +72,7 @@ export const MODELS: readonly ModelDefinition[] = [
   agentRunModel,
   aiCallModel,
   aiProviderModel,
+  apiClientModel,
   apiTokenModel,
   appFileModel,
   appGrantModel,
@@ -79,6 +81,7 @@ export const MODELS: readonly ModelDefinition[] = [
   appReleaseModel,
   assistantModel,
   auditEventModel,
+  clientDocumentModel,
   connectionModel,
   datasetModel,
   datasetReferenceModel,

@@ -25,6 +25,7 @@ interface CredentialRow extends UserRow {
   last_used_at: Date | null;
   created_at: Date;
   scopes: TokenScope[];
+  client: string | null;
 }
 
 /** A user with the columns that determine their rights. */
@@ -50,7 +51,7 @@ const LOOKUP = {
     name: 'credential_session',
     text: `
       select c.id as credential_id, c.expires_at, c.last_used_at, c.created_at,
-        '["read","write"]'::jsonb as scopes, ${USER_COLUMNS}
+        '["read","write"]'::jsonb as scopes, null as client, ${USER_COLUMNS}
       from dws.session c
       join dws.app_user u on u.id = c.user_id
       join dws.tenant t on t.id = u.tenant_id
@@ -62,7 +63,7 @@ const LOOKUP = {
   token: {
     name: 'credential_token',
     text: `
-      select c.id as credential_id, c.expires_at, c.last_used_at, c.created_at, c.scopes, ${USER_COLUMNS}
+      select c.id as credential_id, c.expires_at, c.last_used_at, c.created_at, c.scopes, c.client, ${USER_COLUMNS}
       from dws.api_token c
       join dws.app_user u on u.id = c.user_id
       join dws.tenant t on t.id = u.tenant_id
@@ -96,6 +97,7 @@ export async function findViewer(
       scopes: new Set(row.scopes),
       credentialId: row.credential_id,
       expiresAt: row.expires_at,
+      client: row.client,
     }),
     lastUsedAt: row.last_used_at?.getTime() ?? 0,
     createdAt: row.created_at.getTime(),
@@ -105,7 +107,7 @@ export async function findViewer(
 /** Returns the viewer of a user with a credential, or of a user who acts without one. */
 export function viewerOf(
   row: UserRow,
-  credential: Pick<Viewer, 'authMethod' | 'scopes' | 'credentialId' | 'expiresAt'>,
+  credential: Pick<Viewer, 'authMethod' | 'scopes' | 'credentialId' | 'expiresAt' | 'client'>,
 ): Viewer {
   return {
     userId: row.user_id,

@@ -1,7 +1,7 @@
 import { ApiToken, type NewApiToken, type TokenScope } from '../../../entities/api-token.ts';
 import type { CreateTokenInput } from '../../../entities/token-input.ts';
 import type { Context } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
+import { notFound, refused } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
@@ -15,6 +15,8 @@ export async function create(ctx: Context, input: CreateTokenInput): Promise<New
   if (input.expiresAt && input.expiresAt.getTime() <= Date.now()) throw invalid('expiresAt', 'must be in the future');
   const scopes = [...new Set<TokenScope>(input.scopes ?? ['read', 'write'])];
   if (!scopes.length) throw invalid('scopes', 'must contain read, write or both');
+  if (scopes.includes('documents') && !ctx.viewer.superuser)
+    throw refused('Only superusers give tokens the scope documents');
 
   const secret = `dws_${generateSecret()}`;
   return ctx.transaction(async (tx) => {
@@ -26,6 +28,7 @@ export async function create(ctx: Context, input: CreateTokenInput): Promise<New
       tokenHash: digest(secret),
       prefix: secret.slice(0, 8),
       scopes,
+      client: input.client ?? null,
       expiresAt: input.expiresAt ?? null,
     });
     return { ...tx.insert(token), token: secret } as NewApiToken;

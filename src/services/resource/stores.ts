@@ -26,6 +26,7 @@ export const STORES: readonly Store[] = [
   { name: 'workspace', measure: 'workspace', owner: 'app' },
   ...rowsOf('app', 'app_event', 'app_log'),
   ...rowsOf('app', 'webhook_call', 'webhook_day', 'webhook_refusal_day', 'webhook_reply'),
+  ...rowsOf('tenant', 'api_client', 'client_document'),
   ...rowsOf('tenant', 'app', 'app_file', 'app_grant', 'app_release', 'app_release_file'),
   ...rowsOf('tenant', 'activity', 'audit_event', 'notification', 'team_comment', 'feed_view'),
   ...rowsOf('tenant', 'agent', 'agent_run', 'ai_call', 'ai_provider', 'assistant', 'image'),
