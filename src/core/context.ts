@@ -3,6 +3,7 @@ import type { AuditedRequest } from './audit.ts';
 import type { Authority } from './authority.ts';
 import type { Query } from './database.ts';
 import type { ByteRange } from './files.ts';
+import type { KeyedMutation, OpenKeyedRequest } from './idempotency.ts';
 import type { GraphqlOperation } from './metrics.ts';
 import type { Level } from './permissions.ts';
 import type { Platform, Transaction } from './platform.ts';
@@ -22,6 +23,8 @@ export interface RequestInfo extends AuditedRequest {
   crossSite?: boolean;
   /** Why the browser would not send the session cookie from the page of this request. Absent or null if it does. */
   cookieRefusal?: string | null;
+  /** The running mutation of a request with an idempotency key. */
+  keyed?: KeyedMutation | undefined;
   /** How many handlers of apps called each other to send this request. Absent or 0 for a request from outside. */
   appDepth?: number;
   /** Authority of the handler that sends this request. Absent for a request from outside. */
@@ -59,6 +62,8 @@ export interface PublicContext {
   ifMatch?: readonly number[];
   /** The entity tags of `If-Match`, for files that are identified by their bytes instead of a version. */
   ifMatchTags?: readonly string[];
+  /** Set in a request of a viewer with an idempotency key. */
+  openKeyed?: OpenKeyedRequest;
   /**
    * Set in a request for rows that can be revalidated. Takes a text that differs if the response would. Returns whether
    * the client has that response, so that the rows need not be read.

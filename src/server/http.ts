@@ -30,6 +30,7 @@ import { createApollo } from './graphql/apollo.ts';
 import { DocumentStore, PersistedQueries } from './graphql/document-store.ts';
 import { DocumentThread } from './graphql/document-thread.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
+import { createKeyAcceptor } from './graphql/keyed-requests.ts';
 import { SchemaResponses } from './graphql/schema-responses.ts';
 import { endpointsOf } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
@@ -106,6 +107,7 @@ export async function createHttpServer(
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
   const limitBody = limitPublicBodies(bodies, hasViewer);
+  const acceptKey = createKeyAcceptor(schema);
   const graphql = {
     schema,
     apollo,
@@ -117,6 +119,7 @@ export async function createHttpServer(
     authenticator,
     limiter,
     createContext,
+    acceptKey,
     limitBody,
   };
   await app.register(registerGraphqlRoutes, graphql);
@@ -130,6 +133,8 @@ export async function createHttpServer(
       void api.register(multipart);
     },
     sendErrorPage,
+    acceptKey: (request, reply) =>
+      acceptKey(request.bridgeContext as PublicContext, request.headers['idempotency-key'], reply),
     contextFor: createRestContextFactory(createContext, {
       sendRedirectPage: createRedirectPage(platform),
       runView: createViewRunner(bodies),
@@ -247,7 +252,15 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
       strictPreflight: false,
       maxAge: 600,
       methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      exposedHeaders: ['etag', 'location', 'x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
+      exposedHeaders: [
+        'etag',
+        'location',
+        'x-request-id',
+        'ratelimit',
+        'ratelimit-policy',
+        'retry-after',
+        'idempotency-replayed',
+      ],
     });
   registerSecurityHeaders(app, publicUrl.startsWith('https'));
   await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });

@@ -23,6 +23,7 @@ import { toApiError } from '../../core/api-error.ts';
 import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
+import type { KeyedRequest } from '../../core/idempotency.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
@@ -31,6 +32,7 @@ import { createCompiledRunner } from './compiled-documents.ts';
 import type { DocumentStore, PersistedQueries } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
+import { openMutation, runKeyedMutation } from './keyed-operations.ts';
 import { requiresCredentials } from './required-credentials.ts';
 import type { SchemaResponses } from './schema-responses.ts';
 import { describeRefusedValues } from './value-issues.ts';
@@ -84,8 +86,9 @@ const createRequestPlugin = (
 ): ApolloServerPlugin<PublicContext> => ({
   async requestDidStart() {
     let cost = 0;
+    let keyed: KeyedRequest | undefined;
     return {
-      async didResolveOperation({ document, request, operation, operationName, contextValue }) {
+      async didResolveOperation({ document, request, operation, operationName, contextValue, source }) {
         const described = operation && { name: operationName, type: operation.operation };
         if (described) contextValue.request.setOperation({ ...described, mayBeLabel: false });
         const invalid = await thread.validate(document, contextValue);
@@ -102,6 +105,8 @@ const createRequestPlugin = (
             throw unauthenticated(contextValue.request.cookieRefusal);
         }
         if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
+        if (operation?.operation === 'mutation' && contextValue.openKeyed)
+          keyed = await openMutation(contextValue, { operation, variables: request.variables ?? {} }, source!);
         await thread.nextTurn(document);
       },
       async responseForOperation({ document, operation, request, contextValue }) {
@@ -109,6 +114,7 @@ const createRequestPlugin = (
         if (!(operation as OperationDefinitionNode | undefined)) return null;
         const variables = request.variables ?? {};
         const result =
+          (keyed && (await runKeyedMutation(schema, { document, operation, variables }, contextValue, keyed))) ??
           (await responses.run({ document, operation, variables }, contextValue)) ??
           (await runCompiled(document, contextValue, variables));
         return result ? toApolloResponse(result, contextValue) : null;
@@ -139,7 +145,7 @@ const createRequestPlugin = (
  * Returns the response of a compiled document. Errors are formatted and logged, and set the status, as Apollo does for
  * other documents.
  */
-function toApolloResponse({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
+function toApolloResponse({ data, errors, extensions }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
   if (errors) {
     logUnexpectedErrors(errors, context);
@@ -150,7 +156,11 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
     http,
     body: {
       kind: 'single',
-      singleResult: { ...(errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) }), data },
+      singleResult: {
+        ...(errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) }),
+        data,
+        ...(extensions && { extensions: { ...extensions } }),
+      },
     },
   };
 }

@@ -14,6 +14,7 @@ import type { CreateContext } from '../request-context.ts';
 import { traceGraphql } from '../tracing.ts';
 import type { SchemaReaders } from './apollo.ts';
 import { isLong } from './document-thread.ts';
+import type { AcceptKey } from './keyed-requests.ts';
 import { createSocketHandler } from './websocket.ts';
 
 export interface GraphqlOptions extends SchemaReaders {
@@ -23,6 +24,7 @@ export interface GraphqlOptions extends SchemaReaders {
   authenticator: Authenticator;
   limiter: RateLimiter;
   createContext: CreateContext;
+  acceptKey: AcceptKey;
   /** Limits the bodies of callers without credentials. */
   limitBody: preParsingHookHandler;
 }
@@ -84,7 +86,10 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     url: '/graphql',
     onRequest: async (request, reply) => {
       request.graphqlContext = await createContext(request, reply).then(
-        (created) => ({ context: created }),
+        (created) => {
+          options.acceptKey(created, request.headers['idempotency-key'], reply);
+          return { context: created };
+        },
         (error: unknown) => ({ error }),
       );
     },

@@ -15,6 +15,7 @@ import type { WebSocket } from 'ws';
 import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
+import type { KeyedRequest } from '../../core/idempotency.ts';
 import { checkLimits, checkDocumentText, parseLimited } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import { countSocketOperation } from '../../core/metrics.ts';
@@ -27,6 +28,7 @@ import { traceSocketOperation } from '../tracing.ts';
 import { isLong } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
+import { openMutation, runKeyedMutation } from './keyed-operations.ts';
 import { endCompleted, endConnection, endOperation, startOperation, type SocketExtra } from './socket-operations.ts';
 import { UnreadMessages } from './unread-messages.ts';
 import { describeRefusedValues } from './value-issues.ts';
@@ -45,7 +47,10 @@ const MAX_SOCKETS = 50;
 /** Maximum number of open operations of one socket. */
 const MAX_OPEN_OPERATIONS = 100;
 
-type SocketOptions = Pick<GraphqlOptions, 'schema' | 'thread' | 'responses' | 'platform' | 'authenticator' | 'limiter'>;
+type SocketOptions = Pick<
+  GraphqlOptions,
+  'schema' | 'thread' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'acceptKey'
+>;
 
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
@@ -60,6 +65,14 @@ export function createSocketHandler(options: SocketOptions) {
       { document, operation: getOperationAST(document, operationName)!, variables: variableValues ?? {} },
       contextValue as PublicContext,
     );
+  const runMutation = async ({ document, operationName, variableValues, contextValue }: ExecutionArgs) => {
+    const keyed = keyedRequests.get(contextValue as PublicContext);
+    if (!keyed) return null;
+    const operation = getOperationAST(document, operationName)!;
+    const mutation = { document, operation, variables: variableValues ?? {} };
+    return runKeyedMutation(schema, mutation, contextValue as PublicContext, keyed);
+  };
+  const keyedRequests = new WeakMap<PublicContext, KeyedRequest>();
   const sockets = new PerUserLimit(MAX_SOCKETS);
   const waiting = new WaitingSockets();
   const unread = new UnreadMessages();
@@ -78,15 +91,19 @@ export function createSocketHandler(options: SocketOptions) {
     },
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: async (socket, id, payload) => {
-      const prepared = await prepareOperation({ ...options, documents }, socket as Socket, id, payload).catch(
-        (error: Error) => [
-          error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
-        ],
-      );
+      const prepared = await prepareOperation(
+        { ...options, documents, keyedRequests },
+        socket as Socket,
+        id,
+        payload,
+      ).catch((error: Error) => [
+        error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
+      ]);
       if (Array.isArray(prepared)) endOperation(socket.extra as SocketExtra, id, payload);
       return prepared;
     },
-    execute: (args: ExecutionArgs) => traceSocketOperation(args, async () => (await readSchema(args)) ?? execute(args)),
+    execute: (args: ExecutionArgs) =>
+      traceSocketOperation(args, async () => (await runMutation(args)) ?? (await readSchema(args)) ?? execute(args)),
     subscribe: (args: ExecutionArgs) => traceSocketOperation(args, subscribe),
     onNext: ({ extra }, _id, _payload, args, result) => {
       unread.limit(extra.caller!.viewer.userId);
@@ -160,7 +177,19 @@ async function acceptConnection(
 
 /** Checks the caller and the document of an operation. Returns the arguments of the execution, or the validation errors. */
 async function prepareOperation(
-  { schema, thread, platform, authenticator, limiter, documents }: SocketOptions & { documents: ValidDocuments },
+  {
+    schema,
+    thread,
+    platform,
+    authenticator,
+    limiter,
+    acceptKey,
+    documents,
+    keyedRequests,
+  }: SocketOptions & {
+    documents: ValidDocuments;
+    keyedRequests: WeakMap<PublicContext, KeyedRequest>;
+  },
   { extra, subscriptions }: Socket,
   id: string,
   payload: SubscribePayload,
@@ -202,13 +231,13 @@ async function prepareOperation(
   checkValues(document, operation, variables ?? {});
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
   countSocketOperation({ ...described, mayBeLabel: true });
-  return {
-    schema,
-    document,
-    variableValues: variables,
-    operationName,
-    contextValue: createViewerContext(platform, request, viewer),
-  };
+  const contextValue = createViewerContext(platform, request, viewer);
+  if (operation.operation === 'mutation') {
+    acceptKey(contextValue, payload.extensions?.['idempotencyKey']);
+    const keyed = await openMutation(contextValue, { operation, variables: variables ?? {} }, query);
+    if (keyed) keyedRequests.set(contextValue, keyed);
+  }
+  return { schema, document, variableValues: variables, operationName, contextValue };
 }
 
 /** Formats errors as over HTTP. Logs the unexpected ones. */
