@@ -20,3 +20,10 @@ export const IGNORES_KEY: Readonly<Record<string, string>> = {
 
 /** Returns whether a mutation runs once for each idempotency key. */
 export const runsOnce = (mutation: string): boolean => !Object.hasOwn(IGNORES_KEY, mutation);
+
+/** Mutations whose effect is outside of their transactions, and the reasons. Their keys are stored before they run. */
+export const RESERVES_KEY: Readonly<Record<string, string>> = {
+  authorizeLibrary: 'the state of the authorization is stored by a statement of its own',
+  authorizeToolkit: 'the state of the authorization is stored by a statement of its own',
+  replayWebhookCall: 'the effect is what the handler of the app does',
+};

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { permissionOf } from '../../resolvers/support/guard.ts';
-import { IGNORES_KEY } from '../../resolvers/support/idempotency-exceptions.ts';
+import { IGNORES_KEY, RESERVES_KEY } from '../../resolvers/support/idempotency-exceptions.ts';
 import type { Endpoint } from '../../rest-bridge/bridge.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf, openapiOf } from '../../src/server/graphql/sdl.ts';
@@ -83,7 +83,9 @@ describe('`Idempotency-Key`', () => {
 
   test('is ignored only by mutations that exist, and by all public ones', () => {
     const mutations = Object.values(schema.getMutationType()!.getFields());
-    expect(mutations.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(IGNORES_KEY)));
+    const listed = [...Object.keys(IGNORES_KEY), ...Object.keys(RESERVES_KEY)];
+    expect(mutations.map(({ name }) => name)).toEqual(expect.arrayContaining(listed));
+    expect(new Set(listed).size).toBe(listed.length);
     const isPublic = mutations.filter((field) => permissionOf(field) === 'public').map(({ name }) => name);
     expect(isPublic.filter((name) => !Object.hasOwn(IGNORES_KEY, name))).toEqual([]);
   });

@@ -231,6 +231,11 @@ describe('a long operation with a key', () => {
     const [second, third] = await Promise.all([ann.post(path, {}, key), ann.post(path, {}, key)]);
     expect([second.status, third.status]).toEqual([200, 200]);
     expect(third.body).toEqual(second.body);
+    const last = keyed();
+    const deferred = () => ann.post(path, {}, { ...last, prefer: 'respond-async' });
+    const started = await deferred();
+    await expect.poll(async () => (await deferred()).body.status).toBe('succeeded');
+    expect((await deferred()).body.id).toBe(started.body.id);
     const operations = () =>
       systemQuery<{ id: string }>(
         service,

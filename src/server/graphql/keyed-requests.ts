@@ -10,6 +10,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { checkCaller } from '../../../resolvers/support/guard.ts';
+import { RESERVES_KEY } from '../../../resolvers/support/idempotency-exceptions.ts';
 import { capitalize } from '../../core/capitalize.ts';
 import type { Context, PublicContext } from '../../core/context.ts';
 import { parseIdempotencyKey } from '../../core/idempotency.ts';
@@ -36,6 +37,7 @@ export function createKeyAcceptor(schema: GraphQLSchema): AcceptKey {
     const field = mutations[name]!;
     const type = getNamedType(field.type);
     return {
+      reservesKey: Object.hasOwn(RESERVES_KEY, name),
       resultType: isCompositeType(type) ? type.name : null,
       check: (ctx) => checkCaller(field, ctx),
       checkReadable,

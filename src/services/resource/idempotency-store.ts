@@ -11,7 +11,7 @@ export interface SealedKey {
   /** The document of the response, and the data of the mutation in it. Absent while it runs, and for a long response. */
   form?: string;
   data?: unknown;
-  /** Whether the mutation has no transaction, so that a repetition cannot read its response anew. */
+  /** Whether the effect is not one of a transaction, so that a repetition cannot read the response anew. */
   isUnrepeatable?: boolean;
 }
 
@@ -67,7 +67,10 @@ export async function tryLockKey(query: Query, { userId, key }: KeyOwner): Promi
   return lock!.isFree;
 }
 
-/** Stores a mutation of a key, or replaces what its own request has stored. An expired one is replaced, too. */
+/**
+ * Stores a mutation of a key, or replaces what its own request has stored. An expired one is replaced, too. Returns a row,
+ * unless another request has the key.
+ */
 export function storeKey(
   owner: KeyOwner,
   { path, fingerprint, runId, operationId, thingId, thingType, sealed, isEnded }: Omit<StoredKey, 'isSettled'>,
@@ -81,7 +84,8 @@ export function storeKey(
         fingerprint = excluded.fingerprint, run_id = excluded.run_id, operation_id = excluded.operation_id,
         thing_id = excluded.thing_id, thing_type = excluded.thing_type, sealed = excluded.sealed, ended = excluded.ended,
         created_at = excluded.created_at
-      where k.run_id = excluded.run_id or k.created_at <= now() - interval '${KEY_RETENTION}'`,
+      where k.run_id = excluded.run_id or k.created_at <= now() - interval '${KEY_RETENTION}'
+      returning path`,
     values: [...valuesOf(owner), path, fingerprint, runId, operationId, thingId, thingType, sealed, isEnded],
   };
 }

@@ -40,6 +40,8 @@ const MAX_ATTEMPTS = 3;
 export interface FieldFacts {
   /** Name of the type of its result; null for a scalar. A resource of this type that it creates is what it returns. */
   resultType: string | null;
+  /** Whether its effect is outside of its transactions: the key is stored before it runs. */
+  reservesKey: boolean;
   /** Throws if the caller may not run the mutation. */
   check(ctx: Context): void;
   /** Throws NOT_FOUND if the caller may not read a resource. Does nothing for types without an access filter. */
@@ -75,6 +77,15 @@ async function checkFingerprint(keys: readonly StoredKey[], fingerprint: Fingerp
   if (first && first.fingerprint !== (await fingerprint.digest())) throw keyReused('The idempotency key');
 }
 
+function isPermitted(facts: FieldFacts, ctx: Context): boolean {
+  try {
+    facts.check(ctx);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 class RunsOnce implements KeyedRequest {
   readonly #ctx: Context;
   readonly #owner: KeyOwner;
@@ -95,6 +106,8 @@ class RunsOnce implements KeyedRequest {
     execute: () => ExecutionResult | Promise<ExecutionResult>,
   ): Promise<ExecutionResult & { isReplayed?: boolean }> {
     const facts = this.#factsOf(field.field);
+    // The mutation refuses the caller, and is recorded as denied.
+    if (!isPermitted(facts, this.#ctx)) return execute();
     for (let attempts = 1; ; attempts++) {
       const key = this.#keys.find(({ path }) => path === field.path);
       const content = key && openKey(this.#ctx.platform.secrets, key.sealed);
@@ -113,9 +126,8 @@ class RunsOnce implements KeyedRequest {
     }
   }
 
-  /** Returns the stored data, after the checks of a new request. */
+  /** Returns the stored data. Throws NOT_FOUND if the caller may no longer read what it is about. */
   async #repeat(key: StoredKey, data: unknown, facts: FieldFacts): Promise<unknown> {
-    facts.check(this.#ctx);
     await checkFingerprint([key], this.#fingerprint);
     if (key.thingId !== null && key.thingType !== null)
       await facts.checkReadable(this.#ctx, key.thingType, key.thingId);
@@ -140,6 +152,7 @@ class RunningMutation implements KeyedMutation {
   /** Number of transactions so far. */
   #count = 0;
   #operationId: string | null = null;
+  #thing: Pick<StoredKey, 'thingId' | 'thingType'> = { thingId: null, thingType: null };
   /** The key that was committed. */
   #stored: StoredKey | undefined;
   /** Whether another request has stored the key since this one began. */
@@ -162,7 +175,9 @@ class RunningMutation implements KeyedMutation {
     this.#former = former;
     this.#stored = former;
     this.#content = content ?? { results: {} };
-    this.#operationId = former?.operationId ?? null;
+    if (!former) return;
+    this.#operationId = former.operationId;
+    this.#thing = { thingId: former.thingId, thingType: former.thingType };
   }
 
   get #query(): Query {
@@ -174,12 +189,22 @@ class RunningMutation implements KeyedMutation {
     const { request } = this.#ctx;
     request.keyed = this;
     try {
-      const result = await execute();
+      if (this.#facts.reservesKey) await this.#reserve();
+      const result = this.hasLostRace ? {} : await execute();
       if (!this.hasLostRace) await this.#end(result);
       return result;
     } finally {
       request.keyed = undefined;
     }
+  }
+
+  /** Stores the key of a mutation whose effect is outside of its transactions. */
+  async #reserve(): Promise<void> {
+    this.#content.isUnrepeatable = true;
+    const key = await this.#createKey();
+    const [stored] = await this.#query(storeKey(this.#owner, key));
+    if (stored) this.#stored = key;
+    else this.hasLostRace = true;
   }
 
   noteOperation(id: string): void {
@@ -204,10 +229,11 @@ class RunningMutation implements KeyedMutation {
       const hasWritten = watchWrites(tx);
       await this.#claim(tx);
       const value = await work(tx);
+      this.#noteThing(tx.changes());
       if (hasWritten()) {
         const isKept = isPlain(value) && JSON.stringify(value ?? null).length <= MAX_STORED_BYTES;
         this.#content.results[index] = isKept ? { value } : null;
-        written = await this.#createKey(tx.changes());
+        written = await this.#createKey();
         tx.execute(storeKey(this.#owner, written));
       }
       return value;
@@ -235,29 +261,29 @@ class RunningMutation implements KeyedMutation {
     if (keys.length > 0) await checkFingerprint(keys, this.#fingerprint);
   }
 
-  /** Returns the key as a transaction with these changes stores it. */
-  async #createKey(changes: readonly RowChange[]): Promise<StoredKey> {
+  /** Returns the key to store. */
+  async #createKey(): Promise<StoredKey> {
     return {
       path: this.#field.path,
       fingerprint: await this.#fingerprint.digest(),
       runId: this.#former?.runId ?? this.#runId,
       operationId: this.#operationId,
-      ...this.#thingAfter(changes),
+      ...this.#thing,
       sealed: sealKey(this.#ctx.platform.secrets, this.#content),
       isEnded: false,
       isSettled: false,
     };
   }
 
-  /** Returns the resource that a repetition must be allowed to read: the new one that is returned, else the one concerned. */
-  #thingAfter(changes: readonly RowChange[]): Pick<StoredKey, 'thingId' | 'thingType'> {
+  /** Notes the resource that a repetition must be allowed to read: the new one that is returned, else the one concerned. */
+  #noteThing(changes: readonly RowChange[]): void {
     const { resultType } = this.#facts;
     const { mutation } = this.#ctx.request;
-    if (resultType === null || !mutation) return { thingId: null, thingType: null };
+    // A scalar has nothing that the request did not have.
+    if (resultType === null || !mutation) return;
     const created = changes.find(({ type, row }) => type === 'create' && row.constructor.name === resultType);
-    if (created) return { thingId: created.row.id, thingType: resultType };
-    const thingId = mutation.resourceId ?? findCreatedId(mutation, changes) ?? this.#stored?.thingId ?? null;
-    return { thingId, thingType: mutation.kind };
+    const thingId = created?.row.id ?? mutation.resourceId ?? findCreatedId(mutation, changes);
+    if (thingId) this.#thing = { thingId, thingType: created ? resultType : mutation.kind };
   }
 
   /** Stores the response, or releases the key of a mutation that has failed. A failure to do so is logged. */
@@ -278,11 +304,11 @@ class RunningMutation implements KeyedMutation {
       const isKept = ownErrors.length === 0 && !this.#ctx.sendFile;
       const isShort = isKept && Buffer.byteLength(JSON.stringify(content)) <= MAX_STORED_BYTES;
       const sealed = isShort ? sealKey(platform.secrets, content) : null;
-      // A mutation without a transaction stores its key now.
-      if (!this.#stored) {
-        const unrepeatable = sealKey(platform.secrets, { results: {}, isUnrepeatable: true });
-        const key = { ...(await this.#createKey([])), sealed: sealed ?? unrepeatable, isEnded: true };
-        await this.#query(storeKey(this.#owner, key));
+      if (!this.#stored || this.#facts.reservesKey) {
+        // No transaction has stored the key.
+        this.#content.isUnrepeatable = true;
+        const key = await this.#createKey();
+        await this.#query(storeKey(this.#owner, { ...key, sealed: sealed ?? key.sealed, isEnded: true }));
       } else await endKey(this.#query, this.#owner, this.#stored, sealed);
     } catch (error) {
       platform.log.error({ err: error, requestId: request.id }, 'Could not store the response of an idempotency key');
