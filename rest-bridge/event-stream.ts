@@ -31,17 +31,7 @@ export const eventStream =
       await events.return?.();
       return reply.code(204).send();
     }
-    const out = new PassThrough();
-    void reply
-      .header('content-type', 'text/event-stream; charset=utf-8')
-      .header('cache-control', 'no-cache')
-      .header('x-accel-buffering', 'no');
-    const keepAlive = setInterval(() => out.write(':\n\n'), KEEP_ALIVE_MS);
-    // A client that disconnects ends the subscription immediately: the next value may never come.
-    out.once('close', () => {
-      clearInterval(keepAlive);
-      void events.return?.();
-    });
+    const out = openEventStream(reply, () => void events.return?.());
     writeEvents(first.value, events, event, out).then(
       () => out.end(),
       (error: Error) => out.destroy(error),
@@ -53,16 +43,37 @@ export const eventStream =
 const hasSeenEnd = ({ id, isFinal }: StreamedEvent, lastId: string | string[] | undefined): boolean =>
   isFinal === true && /^\d{1,15}$/.test(String(lastId)) && Number(lastId) >= Number(id);
 
+/**
+ * Begins a response of server-sent events. `onClose` is called when it ends or the client disconnects, which must end the source
+ * immediately: the next value may never come.
+ */
+export function openEventStream(reply: FastifyReply, onClose: () => void): PassThrough {
+  const out = new PassThrough();
+  void reply
+    .header('content-type', 'text/event-stream; charset=utf-8')
+    .header('cache-control', 'no-cache')
+    .header('x-accel-buffering', 'no');
+  const keepAlive = setInterval(() => out.write(':\n\n'), KEEP_ALIVE_MS);
+  out.once('close', () => {
+    clearInterval(keepAlive);
+    onClose();
+  });
+  return out;
+}
+
+/** Writes one event. Resolves when the client can receive the next one, or has disconnected. */
+export async function writeEvent(out: PassThrough, text: string): Promise<void> {
+  if (!out.write(text)) await Promise.race([once(out, 'drain'), once(out, 'close')]);
+}
+
 async function writeEvents(
   first: StreamedEvent,
   rest: AsyncIterable<StreamedEvent>,
   event: string,
   out: PassThrough,
 ): Promise<void> {
-  const write = async ({ id, data }: StreamedEvent) => {
-    if (!out.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`))
-      await Promise.race([once(out, 'drain'), once(out, 'close')]);
-  };
+  const write = ({ id, data }: StreamedEvent) =>
+    writeEvent(out, `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
   out.write(`retry: ${RETRY_MS}\n\n`);
   await write(first);
   for await (const next of rest) {

@@ -7,6 +7,7 @@ import { leaveBodiesUnread, leaveOtherBodiesUnread, acceptOnlyJson } from './bod
 import type { Endpoint } from './bridge.ts';
 import type { BridgeContext, Call } from './call.ts';
 import { allowedTags, allowedVersions, chooseContentType, createRevalidation, prefersAsync } from './negotiation.ts';
+import { ACCEPT_QUERY, beginQuery } from './query-method.ts';
 import type { RouteOptions } from './route.ts';
 import { createPageErrorHandler, sendError, type SendErrorPage } from './send-error.ts';
 import { sendResponse, sendText } from './send-response.ts';
@@ -85,6 +86,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
   const url = row.path === '' ? '/' : wildcard === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
   const createCall = createCallFactory(endpoint, wildcard);
   const isStored = !NOT_STORED.test(row.path);
+  const acceptsQuery = row.method === 'GET' && options.endpoints.some((one) => one.row.options.queryPath === row.path);
   const handler = row.options.handler
     ? createAdapterHandler(endpoint, createCall)
     : row.plain
@@ -98,6 +100,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
     method: row.method,
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       if (!isStored) void reply.header('cache-control', 'no-store');
+      if (acceptsQuery) void reply.header('accept-query', ACCEPT_QUERY);
       request.bridgeContext = await options.contextFor(request, reply, endpoint);
       if (endpoint.runsOnce && request.headers['idempotency-key'] !== undefined) options.acceptKey?.(request, reply);
     },
@@ -116,6 +119,18 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
   };
   const urls = [url, ...(row.options.aliases ?? []), ...(row.options.optionalRest ? [url.replace(/\/\*$/, '')] : [])];
   for (const one of urls) api.route({ ...route, url: one });
+  if (row.options.queryPath)
+    api.route({
+      ...route,
+      method: 'QUERY',
+      url: row.options.queryPath,
+      onRequest: async (request, reply) => {
+        await route.onRequest(request, reply);
+        beginQuery(request, reply);
+      },
+      // It revalidates, as GET does.
+      handler: createRevalidatingHandler(endpoint, createCall),
+    });
   if (row.method !== 'GET' || !row.options.runsApp) return;
   // Which methods a path has, only the app knows: it refuses these.
   const method = row.options.runsApp === 'view' ? ['HEAD'] : ['HEAD', 'PATCH', 'DELETE'];

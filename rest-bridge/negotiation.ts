@@ -11,7 +11,8 @@ interface MediaRange {
   quality: number;
 }
 
-function parseAccept(accept: string): MediaRange[] {
+/** Returns the media ranges of `Accept` in their order. */
+export function parseAccept(accept: string): MediaRange[] {
   return accept.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     const quality = parameters.find((parameter) => parameter.startsWith('q='));

@@ -69,6 +69,8 @@ export interface RouteOptions extends RouteDocumentation {
   produces?: string | readonly string[];
   /** Whether the field calls `revalidate` of the context: the response has its digest as ETag. */
   revalidates?: boolean;
+  /** Path on which the method QUERY (RFC 10008) has the effect of this row, which reads only. */
+  queryPath?: string;
   /** Whether the record above the path links it, or a function of that record. Default true. */
   linked?: boolean | ((record: Readonly<Json>) => boolean);
   /** Whether browsers open the path: an error is then a page for them. */

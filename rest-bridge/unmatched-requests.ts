@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { methodNotAllowed, noRoute } from '../src/core/errors.ts';
 
 /** Methods of routes, in the order of `Allow`. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const METHODS = ['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
  * Registers the response to requests that no route matches: 204 with `Allow` for OPTIONS, 405 with `Allow` on a known

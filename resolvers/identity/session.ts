@@ -23,7 +23,7 @@ import { logout } from '../../src/services/identity/session-opening.ts';
 import * as tokens from '../../src/services/identity/token.ts';
 import { permissionsOf } from '../../src/services/identity/user-permissions.ts';
 import { createViewerContext } from '../../src/services/resource/viewer-context.ts';
-import { Can, Public } from '../support/guard.ts';
+import { Can, Optional, Public } from '../support/guard.ts';
 import { ChildPageArgs } from '../support/page.ts';
 
 const AuthMethodEnum = { SESSION: 'session', TOKEN: 'token', APP: 'app' } as const;
@@ -105,6 +105,15 @@ export class SessionResolver {
       authMethod: authMethod as CurrentSession['authMethod'],
       permissions: permissionsOf({ superuser: viewer.superuser, permissions: [...viewer.permissions] }),
     };
+  }
+
+  @Optional()
+  @Query(() => User, {
+    nullable: true,
+    description: 'Returns the caller; null without credentials. Invalid credentials are UNAUTHENTICATED.',
+  })
+  viewer(@Ctx() ctx: Context | (PublicContext & { viewer: null }), @Info() info: GraphQLResolveInfo) {
+    return ctx.viewer && (ctx as Context).read.one(User, ctx.viewer.userId, info);
   }
 
   @FieldResolver(() => User, { description: 'The caller.' })

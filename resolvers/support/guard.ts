@@ -28,6 +28,13 @@ export const Can = (permission: Permission, { session = false }: { session?: boo
 /** Opens a root field to callers without credentials. */
 export const Public = () => Extensions({ permission: 'public' });
 
+/** Opens a root field to callers without credentials, but not to those with invalid ones. */
+export const Optional = () => Extensions({ permission: 'public', refusesInvalid: true });
+
+/** Returns whether a root field refuses callers with invalid credentials, and serves those without any. */
+export const refusesInvalid = (field: GraphQLField<unknown, unknown>): boolean =>
+  field.extensions.refusesInvalid === true;
+
 /** Returns the permission that a root field declares: a permission, `public` or undefined. */
 export const permissionOf = (field: GraphQLField<unknown, unknown>): Permission | 'public' | undefined =>
   field.extensions.permission as Permission | 'public' | undefined;
@@ -86,13 +93,20 @@ const withCheck =
 const isRefusedToApps = ({ name }: GraphQLField<unknown, unknown>, scope: Scope): boolean =>
   scope === 'write' && refusesApps(name);
 
-/** Returns the check of a public root field that apps may not run; undefined for all others. */
-const createPublicCheck = (field: GraphQLField<unknown, unknown>, scope: Scope): Check | undefined =>
-  isRefusedToApps(field, scope)
+/** Returns the check of a public root field that refuses some callers; undefined for all others. */
+function createPublicCheck(field: GraphQLField<unknown, unknown>, scope: Scope): Check | undefined {
+  if (refusesInvalid(field)) {
+    const check = createCheck(field, 'authenticated', scope);
+    return (context) => {
+      if (context.viewer || context.request.hasCredentials) check(context);
+    };
+  }
+  return isRefusedToApps(field, scope)
     ? ({ viewer }) => {
         if (viewer?.authMethod === 'app') throw appRefused();
       }
     : undefined;
+}
 
 /** Returns a check that throws UNAUTHENTICATED or FORBIDDEN. */
 function createCheck(field: GraphQLField<unknown, unknown>, permission: Permission, scope: Scope): Check {
@@ -118,6 +132,7 @@ function refusalOf(viewer: Viewer, permission: Permission, scope: Scope, inSessi
 export function mayRun(viewer: Viewer, field: GraphQLField<unknown, unknown>): boolean {
   const permission = permissionOf(field);
   if (permission === undefined) return false;
-  if (permission === 'public') return true;
-  return !refusalOf(viewer, permission, 'read', requiresSession(field));
+  if (permission === 'public' && !refusesInvalid(field)) return true;
+  const required = permission === 'public' ? 'authenticated' : permission;
+  return !refusalOf(viewer, required, 'read', requiresSession(field));
 }

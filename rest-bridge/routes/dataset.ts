@@ -205,6 +205,7 @@ export default [
   ),
   post('/datasets/:id/_search', 'dataset.data', collection('record', value(), PAGE_OF_ROWS), {
     id: 'searchDatasetRows',
+    queryPath: '/datasets/:id/data',
     summary: 'Lists the rows of a dataset, with the query as body',
     example: { filter: { country: { $in: ['France', 'Spain'] }, amount: { $gte: 100 } }, sort: '-amount', limit: 50 },
     responseExample: pageOfRows(),

@@ -21,7 +21,8 @@ const CODES_BY_STATUS: Partial<Record<number, ErrorCode>> = {
   429: 'RATE_LIMITED',
 };
 
-const notJson = (): ApiError =>
+/** Returns the error of a body that is not JSON, which names the type in `Accept`. */
+export const notJson = (): ApiError =>
   new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json', {
     headers: { accept: 'application/json' },
   });

@@ -21,8 +21,12 @@ export interface RequestInfo extends AuditedRequest {
    * docs/contract/access.md#sessions.
    */
   crossSite?: boolean;
+  /** Whether the method of the request is safe, so that mutations are refused, although it has a body: QUERY. */
+  isSafe?: boolean;
   /** Why the browser would not send the session cookie from the page of this request. Absent or null if it does. */
   cookieRefusal?: string | null;
+  /** Whether the request has a bearer token or a session cookie, valid or not. */
+  hasCredentials?: boolean;
   /** The running mutation of a request with an idempotency key. */
   keyed?: KeyedMutation | undefined;
   /** How many handlers of apps called each other to send this request. Absent or 0 for a request from outside. */

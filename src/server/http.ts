@@ -172,7 +172,7 @@ const createRestContextFactory =
     }
     const context = await createContext(request, reply, 'rest');
     if (!context.viewer && !endpoint.public) throw unauthenticated(context.request.cookieRefusal);
-    if (endpoint.row.method !== 'GET') checkOrigin(context.request);
+    if (endpoint.row.method !== 'GET' && request.method !== 'QUERY') checkOrigin(context.request);
     const { field, options } = endpoint.row;
     if (options.handler && isDownload(field))
       return {
@@ -251,7 +251,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
       credentials: true,
       strictPreflight: false,
       maxAge: 600,
-      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      methods: ['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE'],
       exposedHeaders: [
         'etag',
         'location',

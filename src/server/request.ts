@@ -45,6 +45,8 @@ export class HttpRequestInfo implements RequestInfo {
   readonly channel: AuditChannel;
   readonly appDepth: number;
   readonly cookieRefusal: string | null;
+  readonly hasCredentials: boolean;
+  readonly isSafe: boolean;
   readonly authority: Authority | undefined;
   mutation: AuditedMutation | undefined;
   keyed: KeyedMutation | undefined;
@@ -75,6 +77,8 @@ export class HttpRequestInfo implements RequestInfo {
     this.channel = options.channel;
     this.appDepth = options.appDepth ?? 0;
     this.cookieRefusal = options.sameSite === 'none' ? null : explainUnsentCookie(request);
+    this.hasCredentials = request.headers.authorization !== undefined || request.cookies[SESSION_COOKIE] !== undefined;
+    this.isSafe = request.method === 'QUERY';
     this.authority = options.authority;
     this.#request = request;
     this.#reply = reply;

@@ -145,6 +145,8 @@ export function limitUnreadResponses(app: FastifyInstance): void {
   });
 }
 
+const READING_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
+
 /** Returns whether a request may have changed something. */
 const isChange = ({ method, graphqlOperation }: FastifyRequest): boolean =>
-  graphqlOperation ? graphqlOperation.type === 'mutation' : method !== 'GET' && method !== 'HEAD';
+  graphqlOperation ? graphqlOperation.type === 'mutation' : !READING_METHODS.has(method);

@@ -280,3 +280,40 @@ describe('disabling or deleting a user', () => {
     expect(chunk.done).toBe(true);
   });
 });
+
+describe('viewer', () => {
+  const QUERY = '{ viewer { username } }';
+
+  test('is the caller, and null without credentials', async ({ service, ann, anonymous }) => {
+    expect(await ann.data(QUERY)).toEqual({ viewer: { username: 'ann' } });
+    expect(await (await service.login('bob')).data(QUERY)).toEqual({ viewer: { username: 'bob' } });
+    const { status, body } = await anonymous.request('POST', '/graphql', { query: QUERY });
+    expect([status, body.data, body.errors]).toEqual([200, { viewer: null }, undefined]);
+  });
+
+  test('is 401 without data with invalid credentials', async ({ service, anonymous }) => {
+    const wrong: Record<string, string>[] = [
+      { authorization: `Bearer dws_${'x'.repeat(43)}` },
+      { authorization: 'Basic YTpi' },
+      { cookie: `dws_session=${'x'.repeat(43)}` },
+    ];
+    for (const headers of wrong)
+      for (const query of [QUERY, `{ ...F } fragment F on Query { ... { viewer { id } } }`]) {
+        const { status, body } = await anonymous.with(headers).request('POST', '/graphql', { query });
+        expect([status, body.data, body.errors[0].extensions.code]).toEqual([401, undefined, 'UNAUTHENTICATED']);
+      }
+    // Public fields serve such a caller, who may log in again.
+    const { status } = await new Client(service.url, { cookie: `dws_session=${'x'.repeat(43)}` }).request(
+      'POST',
+      '/graphql',
+      { query: '{ loginProviders { name } }' },
+    );
+    expect(status).toBe(200);
+  });
+
+  test('requires the scope read', async ({ service }) => {
+    const writer = await service.user('writer', { scopes: ['write'] });
+    const { body } = await writer.request('POST', '/graphql', { query: QUERY });
+    expect([body.data, body.errors[0].extensions.code]).toEqual([{ viewer: null }, 'FORBIDDEN']);
+  });
+});

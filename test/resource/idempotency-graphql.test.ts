@@ -109,6 +109,20 @@ describe('a mutation with a key', () => {
     expect(await systemQuery(service, `select from dws.tag where name in ('socket', 'other')`)).toHaveLength(1);
   });
 
+  test('has the same key in a stream of events', async ({ service, ann }) => {
+    const query = 'mutation { createTag(input: { name: "stream" }) { id } }';
+    const send = (text: string) => ann.with({ accept: 'text/event-stream', 'idempotency-key': 'stream' }).gql(text);
+    const dataOf = (text: string) => JSON.parse(/^data: (.*)$/m.exec(text)![1]!) as Record<string, unknown>;
+    const streamed = async () =>
+      ann.with({ accept: 'text/event-stream' }).request('POST', '/graphql', { query }, { 'idempotency-key': 'stream' });
+    const first = await streamed();
+    const again = await streamed();
+    expect(dataOf(again.body)).toEqual({ ...dataOf(first.body), extensions: { idempotencyReplayed: ['createTag'] } });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect((await send(query.replace('stream', 'other'))).status).toBe(422);
+    expect(await systemQuery(service, `select from dws.tag where name in ('stream', 'other')`)).toHaveLength(1);
+  });
+
   test('is ignored by queries, logins and callers without credentials', async ({ service, ann, anonymous }) => {
     const [before] = await systemQuery(service, 'select count(*)::int as count from dws.idempotency_key');
     expect((await run(ann, '"', '{ me { username } }')).body.data).toEqual({ me: { username: 'ann' } });

@@ -7,15 +7,15 @@ export const LAST_SETUP_MESSAGE = 'The subscription is active.';
 
 /**
  * Opens a subscription to new rows. Resolves once it receives them. `create` creates a row with a message; `field` is
- * the root field of the document.
+ * the root field of the document, `socket` how it is sent: by default over a socket of its own.
  */
 export async function subscribeActively<T extends { message: string }>(
   client: Client,
   field: string,
   document: string,
   create: (message: string) => Promise<unknown>,
+  socket: Pick<ReturnType<typeof openSocket>, 'iterate' | 'dispose'> = openSocket(client),
 ) {
-  const socket = openSocket(client);
   const results = socket.iterate<Record<string, T>>(document, {});
   const next = async () => (await results.next()).value!.data![field]!;
   let isActive = false;

@@ -22,16 +22,15 @@ import {
 import { toApiError } from '../../core/api-error.ts';
 import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
-import { badInput, unauthenticated } from '../../core/errors.ts';
+import { badInput, defineError, unauthenticated } from '../../core/errors.ts';
 import type { KeyedRequest } from '../../core/idempotency.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
-import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
 import type { DocumentStore, PersistedQueries } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
-import { formatError, isUnexpected } from './format-error.ts';
+import { formatError, logUnexpectedErrors, presentErrors } from './format-error.ts';
 import { openMutation, runKeyedMutation } from './keyed-operations.ts';
 import { requiresCredentials } from './required-credentials.ts';
 import type { SchemaResponses } from './schema-responses.ts';
@@ -65,7 +64,9 @@ class InvalidDocument extends GraphQLError {
  * Headers that browsers send to another origin only after a preflight. A GET, and a POST of a simple media type, must have
  * one of them: Apollo's two, and the header of GraphQL over HTTP.
  */
-const PREFLIGHT_HEADERS = ['x-apollo-operation-name', 'apollo-require-preflight', 'graphql-require-preflight'];
+export const PREFLIGHT_HEADERS = ['x-apollo-operation-name', 'apollo-require-preflight', 'graphql-require-preflight'];
+
+const mutationRequiresPost = defineError(405, 'METHOD_NOT_ALLOWED', () => 'A mutation requires POST');
 
 /** Statuses of a document that ran and whose data is null. */
 const REQUEST_STATUSES = new Set([401, 429]);
@@ -93,17 +94,27 @@ const createRequestPlugin = (
         if (described) contextValue.request.setOperation({ ...described, mayBeLabel: false });
         const invalid = await thread.validate(document, contextValue);
         if (invalid.length > 0) throw new InvalidDocument(invalid);
-        if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
-        if (operation?.operation === 'subscription')
-          throw badInput('Subscriptions require a WebSocket connection to this URL');
+        if (operation?.operation === 'mutation') {
+          if (contextValue.request.isSafe) throw mutationRequiresPost(undefined, { headers: { allow: 'POST' } });
+          checkOrigin(contextValue.request);
+        }
         checkValues(document, operation, request.variables);
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
         if (!contextValue.viewer) {
           const variables = request.variables ?? {};
-          const isPrivate = operation && requiresCredentials(schema, { document, operation, variables });
+          const isPrivate =
+            operation &&
+            requiresCredentials(schema, {
+              document,
+              operation,
+              variables,
+              hasInvalid: contextValue.request.hasCredentials,
+            });
           if (isPrivate || (!publicSchema && readsSchema(document)))
             throw unauthenticated(contextValue.request.cookieRefusal);
         }
+        if (operation?.operation === 'subscription')
+          throw badInput('Subscriptions require a WebSocket connection to this URL, or `Accept: text/event-stream`');
         if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
         if (operation?.operation === 'mutation' && contextValue.openKeyed)
           keyed = await openMutation(contextValue, { operation, variables: request.variables ?? {} }, source!);
@@ -148,7 +159,6 @@ const createRequestPlugin = (
 function toApolloResponse({ data, errors, extensions }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
   if (errors) {
-    logUnexpectedErrors(errors, context);
     failCurrentSpan(spanCode(errors[0]));
     setStatus(http, errors, data);
   }
@@ -157,7 +167,7 @@ function toApolloResponse({ data, errors, extensions }: ExecutionResult, context
     body: {
       kind: 'single',
       singleResult: {
-        ...(errors && { errors: errors.map((error) => formatError(error.toJSON(), error)) }),
+        ...(errors && { errors: presentErrors(errors, context) }),
         data,
         ...(extensions && { extensions: { ...extensions } }),
       },
@@ -178,18 +188,6 @@ function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], data:
   if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
   for (const error of apiErrors)
     for (const [name, value] of Object.entries(error?.headers ?? {})) http.headers.set(name, value);
-}
-
-/** Logs unexpected errors. Clients receive only a general message. */
-function logUnexpectedErrors(errors: readonly GraphQLError[], { platform, request }: PublicContext): void {
-  for (const error of errors)
-    if (isUnexpected(error))
-      logFailure(
-        platform.log,
-        { err: error.originalError, path: error.path, requestId: request.id },
-        'Resolver failed',
-        request.signal.aborted,
-      );
 }
 
 /** Returns whether a document selects `__schema` or `__type`, in fragments too. */

@@ -1,7 +1,9 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
+import type { PublicContext } from '../../core/context.ts';
 import { graphqlLimit } from '../../core/errors.ts';
 import { MAX_TOKENS, tooManyTokens } from '../../core/limits/limits.ts';
+import { logFailure } from '../../core/log-failure.ts';
 import { shortenMessage } from '../../core/shorten-message.ts';
 
 /**
@@ -65,4 +67,22 @@ const isClientError = (formatted: GraphQLFormattedError, error: unknown): boolea
 function toLimitError(message: string) {
   if (message.includes(`${MAX_TOKENS} tokens`)) return tooManyTokens();
   return TOO_DEEP.has(message) ? graphqlLimit('The document is nested too deeply') : undefined;
+}
+
+/** Logs unexpected errors. Clients receive only a general message. */
+export function logUnexpectedErrors(errors: readonly GraphQLError[], { platform, request }: PublicContext): void {
+  for (const error of errors)
+    if (isUnexpected(error))
+      logFailure(
+        platform.log,
+        { err: error.originalError, path: error.path, requestId: request.id },
+        'Resolver failed',
+        request.signal.aborted,
+      );
+}
+
+/** Returns errors as clients receive them. Logs the unexpected ones. */
+export function presentErrors(errors: readonly GraphQLError[], context: PublicContext): GraphQLFormattedError[] {
+  logUnexpectedErrors(errors, context);
+  return errors.map((error) => formatError(error.toJSON(), error));
 }

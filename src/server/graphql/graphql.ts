@@ -2,6 +2,7 @@ import { type ApolloServer, type HTTPGraphQLHead, HeaderMap } from '@apollo/serv
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, preParsingHookHandler } from 'fastify';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { ACCEPT_QUERY, beginQuery } from '../../../rest-bridge/query-method.ts';
 import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { checkDocumentText } from '../../core/limits/limits.ts';
@@ -12,9 +13,11 @@ import { prefersHtml } from '../pages/html.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { CreateContext } from '../request-context.ts';
 import { traceGraphql } from '../tracing.ts';
-import type { SchemaReaders } from './apollo.ts';
+import { PREFLIGHT_HEADERS, type SchemaReaders } from './apollo.ts';
 import { isLong } from './document-thread.ts';
+import { acceptsEvents, streamResults } from './event-stream.ts';
 import type { AcceptKey } from './keyed-requests.ts';
+import { OperationPreparer, type SentOperation } from './prepare-operation.ts';
 import { createSocketHandler } from './websocket.ts';
 
 export interface GraphqlOptions extends SchemaReaders {
@@ -42,6 +45,7 @@ declare module 'fastify' {
  */
 export async function registerGraphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   app.decorateRequest('graphqlContext', null);
+  const operations = new OperationPreparer(options);
   const createContext = (request: FastifyRequest, reply: FastifyReply) =>
     options.createContext(request, reply, 'graphql').catch((error: unknown) => {
       if (!toApiError(error))
@@ -67,24 +71,39 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   const apolloHandler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as (
     ...parameters: Parameters<RouteHandlerMethod>
   ) => Promise<unknown>;
+  const streamOf = async (request: FastifyRequest, reply: FastifyReply) => {
+    request.graphqlContext ??= await createContext(request, reply).then(
+      (created) => ({ context: created }),
+      (error: unknown) => ({ error }),
+    );
+    const operation = sentOperation(request);
+    const created = request.graphqlContext;
+    if (!operation || 'error' in created || !created.context.viewer) return undefined;
+    return streamResults({ ...options, operations }, operation, created.context, { request, reply });
+  };
   const handler: RouteHandlerMethod = async (request, reply) => {
+    const { accepts, only } = acceptsEvents(request.headers.accept);
+    const events = accepts ? await streamOf(request, reply) : undefined;
+    if (events) return events;
+    // A refusal before an operation runs is JSON.
+    if (only) request.headers.accept = 'application/json';
     const text = await traceGraphql(request, () => apolloHandler(request, reply));
     const stored = typeof text === 'string' ? options.responses.find(text) : undefined;
     return stored ? stored.send(request, reply) : text;
   };
   const handleGet: RouteHandlerMethod = function (request, reply) {
     // A query may read data that no cache may store, like the REST routes of `NOT_STORED`.
-    void reply.header('cache-control', 'no-store');
+    void reply.headers({ 'cache-control': 'no-store', 'accept-query': ACCEPT_QUERY });
     if (!prefersHtml(request)) return handler.call(this, request, reply);
     // A browser that opens this address.
     const [, search] = request.url.split('?');
     return reply.header('vary', 'accept').redirect(`/graphiql${search ? `?${search}` : ''}`);
   };
-  app.route({ method: 'GET', url: '/graphql', handler: handleGet, wsHandler: createSocketHandler(options) as never });
-  app.route({
-    method: 'POST',
+  const wsHandler = createSocketHandler({ ...options, operations }) as never;
+  app.route({ method: 'GET', url: '/graphql', handler: handleGet, wsHandler });
+  const withBody = {
     url: '/graphql',
-    onRequest: async (request, reply) => {
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       request.graphqlContext = await createContext(request, reply).then(
         (created) => {
           options.acceptKey(created, request.headers['idempotency-key'], reply);
@@ -94,20 +113,32 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
       );
     },
     preParsing: options.limitBody,
-    handler,
-  });
+  };
+  app.route({ ...withBody, method: 'POST', handler });
+  const handleQuery: RouteHandlerMethod = function (request, reply) {
+    // Apollo knows GET and POST only. The plugin refuses mutations.
+    const asPost = Object.create(request, { method: { value: 'POST' } }) as FastifyRequest;
+    return handler.call(this, asPost, reply);
+  };
+  const onRequest: typeof withBody.onRequest = async (request, reply) => {
+    beginQuery(request, reply);
+    await withBody.onRequest(request, reply);
+  };
+  app.route({ ...withBody, method: 'QUERY', onRequest, handler: handleQuery });
 }
 
 interface SentDocument {
   query?: unknown;
+  operationName?: unknown;
+  variables?: unknown;
   extensions?: unknown;
 }
 
 /** Returns the document of a request, and its extensions, as they were sent. */
 function sentDocument({ method, query, body }: FastifyRequest): SentDocument {
   if (method !== 'GET') return (body ?? {}) as SentDocument;
-  const { query: text, extensions } = query as { query?: unknown; extensions?: unknown };
-  return { query: text, extensions: typeof extensions === 'string' ? parsedOrUndefined(extensions) : undefined };
+  const { extensions, ...sent } = query as SentDocument;
+  return { ...sent, extensions: typeof extensions === 'string' ? parsedOrUndefined(extensions) : undefined };
 }
 
 function parsedOrUndefined(json: string): unknown {
@@ -117,6 +148,20 @@ function parsedOrUndefined(json: string): unknown {
     // Apollo refuses it.
     return undefined;
   }
+}
+
+/**
+ * Returns the operation of a request for events; undefined if its parts are not what they should be, or if another site could send
+ * it without a preflight. Apollo refuses these.
+ */
+function sentOperation(request: FastifyRequest): SentOperation | undefined {
+  if (request.method === 'GET' && !PREFLIGHT_HEADERS.some((name) => request.headers[name])) return undefined;
+  const { query, operationName, variables: given } = sentDocument(request);
+  const variables = request.method === 'GET' && typeof given === 'string' ? parsedOrUndefined(given) : given;
+  const isObject = typeof variables === 'object' && !Array.isArray(variables);
+  if (typeof query !== 'string' || (variables !== undefined && !isObject)) return undefined;
+  if (typeof (operationName ?? '') !== 'string') return undefined;
+  return { query, operationName: operationName as string, variables: variables as Record<string, unknown> };
 }
 
 /** Returns the hash of a persisted query that is sent without its text; an empty one for other requests. */

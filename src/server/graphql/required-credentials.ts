@@ -1,20 +1,22 @@
 import { Kind, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, type SelectionNode } from 'graphql';
-import { permissionOf } from '../../../resolvers/support/guard.ts';
+import { permissionOf, refusesInvalid } from '../../../resolvers/support/guard.ts';
 
 /** An operation with its document and the variables of the request. */
 interface RequestedOperation {
   document: DocumentNode;
   operation: OperationDefinitionNode;
   variables: Readonly<Record<string, unknown>>;
+  /** Whether the request has credentials that are not valid. */
+  hasInvalid?: boolean | undefined;
 }
 
 /**
  * Returns whether an operation runs a root field that requires credentials, so that a request without them is refused
- * before anything runs. Fields that `@skip` and `@include` leave out do not count.
+ * before anything runs; with invalid ones, also an optional field. Fields that `@skip` and `@include` leave out do not count.
  */
 export function requiresCredentials(
   schema: GraphQLSchema,
-  { document, operation, variables }: RequestedOperation,
+  { document, operation, variables, hasInvalid = false }: RequestedOperation,
 ): boolean {
   const fields = schema.getRootType(operation.operation)?.getFields() ?? {};
   const fragments = new Map(
@@ -37,7 +39,7 @@ export function requiresCredentials(
     if (selection.kind === Kind.FIELD) {
       const field = fields[selection.name.value];
       const permission = field && permissionOf(field);
-      return permission !== undefined && permission !== 'public';
+      return permission !== undefined && (permission !== 'public' || (hasInvalid && refusesInvalid(field!)));
     }
     const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
     return fragment?.selectionSet.selections.some(isPrivate) ?? false;

@@ -4,19 +4,16 @@ import {
   getOperationAST,
   GraphQLError,
   subscribe,
-  type DocumentNode,
   type ExecutionArgs,
   type GraphQLFormattedError,
 } from 'graphql';
 import { CloseCode, type Context as SocketContext, type SubscribePayload } from 'graphql-ws';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
-import { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
 import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import type { KeyedRequest } from '../../core/idempotency.ts';
-import { checkLimits, checkDocumentText, parseLimited } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import { countSocketOperation } from '../../core/metrics.ts';
 import { PerUserLimit } from '../../core/per-user-limit.ts';
@@ -25,22 +22,16 @@ import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
 import { credentialOf, isCrossSite, SESSION_COOKIE } from '../request.ts';
 import { traceSocketOperation } from '../tracing.ts';
-import { isLong } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
 import { openMutation, runKeyedMutation } from './keyed-operations.ts';
+import type { OperationPreparer } from './prepare-operation.ts';
 import { endCompleted, endConnection, endOperation, startOperation, type SocketExtra } from './socket-operations.ts';
 import { UnreadMessages } from './unread-messages.ts';
 import { describeRefusedValues } from './value-issues.ts';
-import { checkValues } from './variables.ts';
 import { TOO_MANY, WaitingSockets } from './waiting-sockets.ts';
 
 type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
-
-/** The valid documents that clients used last, by their text: parsing and validating takes longer than subscribing. */
-type ValidDocuments = LRUCache<string, DocumentNode>;
-/** Maximum length of the texts of all stored documents. */
-const MAX_DOCUMENT_CHARACTERS = 1_000_000;
 
 /** Maximum number of open sockets of one user in this process. */
 const MAX_SOCKETS = 50;
@@ -49,8 +40,13 @@ const MAX_OPEN_OPERATIONS = 100;
 
 type SocketOptions = Pick<
   GraphqlOptions,
-  'schema' | 'thread' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'acceptKey'
->;
+  'schema' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'acceptKey'
+> & {
+  operations: OperationPreparer;
+};
+
+/** Mutations with idempotency keys, by their contexts. */
+type KeyedMutations = WeakMap<object, KeyedRequest>;
 
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
@@ -65,21 +61,17 @@ export function createSocketHandler(options: SocketOptions) {
       { document, operation: getOperationAST(document, operationName)!, variables: variableValues ?? {} },
       contextValue as PublicContext,
     );
+  const keyed: KeyedMutations = new WeakMap();
   const runMutation = async ({ document, operationName, variableValues, contextValue }: ExecutionArgs) => {
-    const keyed = keyedRequests.get(contextValue as PublicContext);
-    if (!keyed) return null;
+    const opened = keyed.get(contextValue as PublicContext);
+    if (!opened) return null;
     const operation = getOperationAST(document, operationName)!;
     const mutation = { document, operation, variables: variableValues ?? {} };
-    return runKeyedMutation(schema, mutation, contextValue as PublicContext, keyed);
+    return runKeyedMutation(schema, mutation, contextValue as PublicContext, opened);
   };
-  const keyedRequests = new WeakMap<PublicContext, KeyedRequest>();
   const sockets = new PerUserLimit(MAX_SOCKETS);
   const waiting = new WaitingSockets();
   const unread = new UnreadMessages();
-  const documents: ValidDocuments = new LRUCache({
-    maxSize: MAX_DOCUMENT_CHARACTERS,
-    sizeCalculation: (_document, query) => query.length + 1,
-  });
   const handle = makeHandler<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 10_000,
     // Hides internal errors from clients.
@@ -91,12 +83,7 @@ export function createSocketHandler(options: SocketOptions) {
     },
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: async (socket, id, payload) => {
-      const prepared = await prepareOperation(
-        { ...options, documents, keyedRequests },
-        socket as Socket,
-        id,
-        payload,
-      ).catch((error: Error) => [
+      const prepared = await prepareOperation(options, keyed, socket as Socket, id, payload).catch((error: Error) => [
         error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
       ]);
       if (Array.isArray(prepared)) endOperation(socket.extra as SocketExtra, id, payload);
@@ -177,24 +164,12 @@ async function acceptConnection(
 
 /** Checks the caller and the document of an operation. Returns the arguments of the execution, or the validation errors. */
 async function prepareOperation(
-  {
-    schema,
-    thread,
-    platform,
-    authenticator,
-    limiter,
-    acceptKey,
-    documents,
-    keyedRequests,
-  }: SocketOptions & {
-    documents: ValidDocuments;
-    keyedRequests: WeakMap<PublicContext, KeyedRequest>;
-  },
+  { platform, authenticator, limiter, operations, acceptKey }: SocketOptions,
+  keyed: KeyedMutations,
   { extra, subscriptions }: Socket,
   id: string,
   payload: SubscribePayload,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  const { query, variables, operationName } = payload;
   const caller = extra.caller!;
   // Before the first `await`: a client may complete the operation immediately.
   const request = startOperation(extra, id, payload);
@@ -207,37 +182,23 @@ async function prepareOperation(
   limiter.count(viewer.userId);
   if (Object.keys(subscriptions).length > MAX_OPEN_OPERATIONS)
     throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
-  let document = documents.get(query);
-  if (!document) {
-    checkDocumentText(query);
-    if (isLong(query)) await thread.prepare(query, { viewer, request });
-    document = parseLimited(query);
-    const errors = await thread.validate(document, { viewer, request });
-    // Without the original error of a scalar: the document is invalid, and the error is expected.
-    if (errors.length)
-      return describeRefusedValues(
-        errors.map(({ message, nodes, source, positions }) => new GraphQLError(message, { nodes, source, positions })),
-        { schema, document, operationName, variables: variables ?? {} },
-      );
-    documents.set(query, document);
-  }
-  const operation = getOperationAST(document, operationName);
-  if (!operation) throw badInput('The document does not contain this operation');
+  const context = createViewerContext(platform, request, viewer);
+  const prepared = await operations.prepare(payload, context);
+  if (Array.isArray(prepared)) return prepared;
+  const { document } = prepared as ExecutionArgs;
+  const operation = getOperationAST(document, payload.operationName)!;
   const described = { name: operation.name?.value ?? null, type: operation.operation };
   extra.request.log.debug(
     { requestId: request.id, operation: described.name, type: described.type },
     'Operation started',
   );
-  checkValues(document, operation, variables ?? {});
-  checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
   countSocketOperation({ ...described, mayBeLabel: true });
-  const contextValue = createViewerContext(platform, request, viewer);
   if (operation.operation === 'mutation') {
-    acceptKey(contextValue, payload.extensions?.['idempotencyKey']);
-    const keyed = await openMutation(contextValue, { operation, variables: variables ?? {} }, query);
-    if (keyed) keyedRequests.set(contextValue, keyed);
+    acceptKey(context, payload.extensions?.['idempotencyKey']);
+    const opened = await openMutation(context, { operation, variables: payload.variables ?? {} }, payload.query);
+    if (opened) keyed.set(context, opened);
   }
-  return { schema, document, variableValues: variables, operationName, contextValue };
+  return prepared;
 }
 
 /** Formats errors as over HTTP. Logs the unexpected ones. */
