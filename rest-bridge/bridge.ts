@@ -5,9 +5,11 @@ import {
   isInputObjectType,
   OperationTypeNode,
   type DocumentNode,
+  type ExecutionResult,
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
+import type { KeyedField } from '../src/core/idempotency.ts';
 import type { BridgeContext, RestResponse, Call } from './call.ts';
 import { createDocument, planRow, RowError, type RowPlan } from './document.ts';
 import { createExecutor, type Execute } from './execute.ts';
@@ -32,6 +34,8 @@ export interface Endpoint {
   /** Permission that the caller requires: `public`, or several joined by commas. */
   permission: string;
   public: boolean;
+  /** Whether the row runs once for each `Idempotency-Key`. */
+  runsOnce: boolean;
   plan?: RowPlan;
   presentation?: Presentation;
   parser?: RequestParser;
@@ -43,6 +47,8 @@ export interface Endpoint {
 
 export interface BridgeOptions {
   permissionOf: PermissionOf;
+  /** Returns whether a mutation runs once for each idempotency key. Default: none does. */
+  runsOnce?: (mutation: string) => boolean;
   /** Whether to compile documents with graphql-jit from their second use on. Default true. */
   jit?: boolean;
 }
@@ -84,7 +90,7 @@ export function compileRows(schema: GraphQLSchema, rows: readonly Row[], options
 function compileRow(
   schema: GraphQLSchema,
   row: Row,
-  { permissionOf, jit = true }: BridgeOptions,
+  { permissionOf, runsOnce: takesKey, jit = true }: BridgeOptions,
   read: Endpoint | undefined,
 ): Endpoint {
   if (row.field === null) return compileAdapterRow(row);
@@ -101,14 +107,17 @@ function compileRow(
   const deferred = presentation?.deferred && compile(presentation.deferred, presentation.deferred.selection, true);
   const parser = createRequestParser(row, plan, deferred !== undefined, putExceptions(row, plan, presentation, read));
   const permission = requiredPermissions(plan, permissionOf);
+  const runsOnce =
+    row.method === 'POST' && plan.operation === OperationTypeNode.MUTATION && takesKey?.(plan.chain[0]!.name) === true;
   return {
     row,
+    runsOnce,
     permission: row.options.permission ?? (permission || 'authenticated'),
     public: permission === 'public',
     plan,
     parser,
     ...(presentation && { presentation }),
-    run: withKeys(row, createRun(parser, waiting, deferred, read, presentation?.listLimit)),
+    run: withKeys(row, createRun(parser, waiting, deferred, read, presentation?.listLimit, plan.chain[0]!.name)),
     subscribe: createSubscribe(schema, row, plan, parser, waiting),
   };
 }
@@ -132,6 +141,7 @@ function createRun(
   deferred: CompiledDocument | undefined,
   read: Endpoint | undefined,
   listLimit: number | undefined,
+  field: string,
 ): Endpoint['run'] {
   return async (call, args) => {
     const { variables, identityFields } = parseCall(parser, call, args);
@@ -144,11 +154,28 @@ function createRun(
     }
     const compiled = call.respondAsync && deferred ? deferred : waiting;
     if (compiled === deferred) variables['wait'] = false;
-    const pending = compiled.execute(call.context, variables);
+    const pending = call.keyed
+      ? runOnce(call, call.keyed, { field, path: field, form: compiled === deferred ? 'deferred' : 'waiting' }, () =>
+          compiled.execute(call.context, variables),
+        )
+      : compiled.execute(call.context, variables);
     const result = pending instanceof Promise ? await pending : pending;
     if (result.errors && result.data === undefined) throw parser.toError(variables, result.errors[0]!.message);
     return compiled.respond(result, call, variables);
   };
+}
+
+/** Runs the field of a row, or returns what it has returned to an earlier request with the key. */
+async function runOnce(
+  { context, query, body }: Call,
+  { method, path }: NonNullable<Call['keyed']>,
+  field: KeyedField,
+  execute: () => ReturnType<Execute>,
+): Promise<ExecutionResult> {
+  const { openKeyed } = context as BridgeContext;
+  if (!openKeyed) return execute();
+  const keyed = await openKeyed({ method, path, query, body });
+  return keyed.run(field, execute);
 }
 
 /** Names the values that errors are about as the client sent them. */
@@ -223,7 +250,8 @@ function compileAdapterRow(row: Row): Endpoint {
   if (!row.options.handler && !row.presenter) throw new RowError(row, 'names neither a GraphQL field nor a handler');
   const permission = row.options.permission ?? 'authenticated';
   const reject = () => Promise.reject(new RowError(row, 'names no GraphQL field'));
-  const endpoint = { row, permission, public: permission === 'public', run: reject, subscribe: reject };
+  const isPublic = permission === 'public';
+  const endpoint = { row, permission, public: isPublic, runsOnce: false, run: reject, subscribe: reject };
   if (!row.presenter) return endpoint;
   const presentation = row.presenter.on(GraphQLString, {} as GraphQLField<unknown, unknown>);
   const plan: RowPlan = { operation: OperationTypeNode.QUERY, chain: [], slots: [], bound: new Map() };

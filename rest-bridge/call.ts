@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppRequest, AppResponse, ReceiveBody } from '../src/core/app-run.ts';
 import type { Confinement } from '../src/core/authority.ts';
 import type { ByteRange } from '../src/core/files.ts';
+import type { OpenKeyedRequest } from '../src/core/idempotency.ts';
 import type { LinkViewer } from './links.ts';
 
 /** Runs the handler of an app for a request, whose body it receives. `key` is an id or a hook token. Throws `ApiError`s. */
@@ -14,6 +15,8 @@ export interface BridgeContext {
   ifMatch?: readonly number[];
   /** The tags of the client's `If-Match`, of any kind. */
   ifMatchTags?: readonly string[] | undefined;
+  /** Opens a request with an idempotency key. Undefined without one, and without a caller. */
+  openKeyed?: OpenKeyedRequest;
   /** Reads lists. In `counted` it returns the length of the whole list if the request reads a part. */
   read?: { counted?: { total?: number } };
   /** Returns whether the client has the response that a text stands for. Set for rows with `revalidates`. */
@@ -48,6 +51,8 @@ export interface Call {
   body: unknown;
   /** Whether the client sent `Prefer: respond-async`. */
   respondAsync: boolean;
+  /** Method and path of a request with an idempotency key. */
+  keyed?: { method: string; path: string } | undefined;
 }
 
 /** The response of a row. Without `body` it is empty. */

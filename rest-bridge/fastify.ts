@@ -46,6 +46,8 @@ export interface RestOptions {
    * `endpoint.public` is true when no credentials are required.
    */
   contextFor(request: FastifyRequest, reply: FastifyReply, endpoint: Endpoint): object | Promise<object>;
+  /** Lets the context of a request open its idempotency key. */
+  acceptKey?(request: FastifyRequest, reply: FastifyReply): void;
 }
 
 /** Registers all rows under `/api`. */
@@ -100,6 +102,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
       if (!isStored) void reply.header('cache-control', 'no-store');
       if (acceptsQuery) void reply.header('accept-query', ACCEPT_QUERY);
       request.bridgeContext = await options.contextFor(request, reply, endpoint);
+      if (endpoint.runsOnce && request.headers['idempotency-key'] !== undefined) options.acceptKey?.(request, reply);
     },
     handler,
     ...(options.limitBody && row.method !== 'GET' && !row.options.runsApp && { preParsing: options.limitBody }),
@@ -137,7 +140,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
 type CreateCall = (request: FastifyRequest) => Call;
 
 /** Creates the function that turns requests into calls. `wildcard` is the parameter that takes the rest of the path. */
-function createCallFactory({ row }: Endpoint, wildcard: string | undefined): CreateCall {
+function createCallFactory({ row, runsOnce }: Endpoint, wildcard: string | undefined): CreateCall {
   const isConditional = row.method === 'PUT' || row.method === 'DELETE';
   return (request) => {
     const { url, headers, query, body } = request;
@@ -146,6 +149,7 @@ function createCallFactory({ row }: Endpoint, wildcard: string | undefined): Cre
     if (ifMatch)
       Object.assign(context, { ifMatch, ifMatchTags: allowedTags(headers['if-match']) } satisfies BridgeContext);
     checkQueryEncoding(url);
+    const isKeyed = runsOnce && headers['idempotency-key'] !== undefined;
     const params = request.params as Record<string, string>;
     return {
       context,
@@ -153,6 +157,7 @@ function createCallFactory({ row }: Endpoint, wildcard: string | undefined): Cre
       body,
       query: query as Call['query'],
       respondAsync: prefersAsync(headers['prefer']),
+      keyed: isKeyed ? { method: row.method, path: url.split('?', 1)[0]! } : undefined,
       params: wildcard === undefined ? params : { ...params, [wildcard]: params['*']! },
     };
   };

@@ -26,6 +26,16 @@ const PREFER_HEADER = {
   example: 'respond-async',
 };
 
+const KEY_HEADER = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Text of 1 to 255 printable ASCII characters, quoted or not. Calls with the same key run once in 24 hours: the others get the ' +
+    'first response, with `Idempotency-Replayed: true`. 409 while the first one runs, 422 for another request.',
+  schema: { type: 'string', minLength: 1, maxLength: 512 },
+  example: '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
+};
+
 const LAST_EVENT_HEADER = {
   name: 'Last-Event-ID',
   in: 'header',
@@ -76,6 +86,7 @@ export const parametersSchema = (
   ),
   ...[...(endpoint.parser?.query ?? [])].map(([name, slot]) => toParameter(components, endpoint, 'query', name, slot)),
   ...(endpoint.presentation?.deferred ? [PREFER_HEADER] : []),
+  ...(endpoint.runsOnce ? [KEY_HEADER] : []),
   ...(endpoint.row.options.produces === 'text/event-stream' ? [LAST_EVENT_HEADER] : []),
 ];
 

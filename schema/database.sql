@@ -1939,6 +1939,31 @@ create policy tenant on dws.generation for all to dws_app using ((tenant_id = ( 
 grant delete, insert, select, update on dws.generation to dws_app;
 grant delete, insert, select, update on dws.generation to dws_system;
 
+create table dws.idempotency_key (
+  created_at timestamp with time zone not null default now(),
+  ended boolean not null,
+  fingerprint text not null,
+  key text not null,
+  operation_id uuid,
+  path text not null,
+  run_id uuid not null,
+  sealed bytea not null,
+  tenant_id uuid not null,
+  thing_id uuid,
+  thing_type text,
+  user_id uuid not null
+);
+alter table dws.idempotency_key enable row level security;
+alter table dws.idempotency_key force row level security;
+alter table dws.idempotency_key add constraint idempotency_key_pkey PRIMARY KEY (user_id, key, path);
+alter table dws.idempotency_key add constraint idempotency_key_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.idempotency_key add constraint idempotency_key_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX idempotency_key_age ON dws.idempotency_key USING btree (created_at);
+create policy system on dws.idempotency_key for all to dws_system using (true) with check (true);
+create policy tenant on dws.idempotency_key for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.idempotency_key to dws_app;
+grant delete, insert, select, update on dws.idempotency_key to dws_system;
+
 create table dws.identity_provider (
   client_id text not null,
   create_users boolean not null,

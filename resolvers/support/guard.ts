@@ -70,6 +70,7 @@ export function guard(schema: GraphQLSchema): GraphQLSchema {
       const permission = permissionOf(field);
       if (!permission) throw new Error(`${type!.name}.${field.name} has no permission: put @Can or @Public above it`);
       const check = permission === 'public' ? createPublicCheck(field, scope) : createCheck(field, permission, scope);
+      if (check) CHECKS.set(field, check);
       if (scope === 'write' && field.resolve) field.resolve = withStorage(field.name, field.resolve);
       if (check && field.resolve) field.resolve = withCheck(check, field.resolve);
       if (check && field.subscribe) field.subscribe = withCheck(check, field.subscribe);
@@ -82,6 +83,12 @@ export function guard(schema: GraphQLSchema): GraphQLSchema {
 
 type Check = (context: PublicContext) => void;
 type Scope = 'read' | 'write';
+
+const CHECKS = new WeakMap<object, Check>();
+
+/** Throws UNAUTHENTICATED or FORBIDDEN if a caller may not run a root field. */
+export const checkCaller = (field: GraphQLField<unknown, unknown>, context: PublicContext): void =>
+  CHECKS.get(field)?.(context);
 
 const withCheck =
   (check: Check, resolve: GraphQLFieldResolver<unknown, PublicContext>): GraphQLFieldResolver<unknown, PublicContext> =>

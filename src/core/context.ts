@@ -3,6 +3,7 @@ import type { AuditedRequest } from './audit.ts';
 import type { Authority } from './authority.ts';
 import type { Query } from './database.ts';
 import type { ByteRange } from './files.ts';
+import type { KeyedMutation, OpenKeyedRequest } from './idempotency.ts';
 import type { GraphqlOperation } from './metrics.ts';
 import type { Level } from './permissions.ts';
 import type { Platform, Transaction } from './platform.ts';
@@ -26,6 +27,8 @@ export interface RequestInfo extends AuditedRequest {
   cookieRefusal?: string | null;
   /** Whether the request has an `Authorization` of any scheme or a session cookie, valid or not. */
   hasCredentials?: boolean;
+  /** The running mutation of a request with an idempotency key. */
+  keyed?: KeyedMutation | undefined;
   /** How many handlers of apps called each other to send this request. Absent or 0 for a request from outside. */
   appDepth?: number;
   /** Authority of the handler that sends this request. Absent for a request from outside. */
@@ -63,6 +66,8 @@ export interface PublicContext {
   ifMatch?: readonly number[];
   /** The entity tags of `If-Match`, for files that are identified by their bytes instead of a version. */
   ifMatchTags?: readonly string[];
+  /** Set in a request of a viewer with an idempotency key. */
+  openKeyed?: OpenKeyedRequest;
   /**
    * Set in a request for rows that can be revalidated. Takes a text that differs if the response would. Returns whether
    * the client has that response, so that the rows need not be read.

@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   PRECONDITION_FAILED: 'The resource has changed since the version of `If-Match` (412)',
   PAYLOAD_TOO_LARGE: 'A body, file or dataset above its maximum size (413)',
   UNSUPPORTED_MEDIA_TYPE: 'A body of another media type (415)',
+  IDEMPOTENCY_KEY_REUSED: 'The idempotency key belongs to another request of the caller (422)',
   RATE_LIMITED: 'Too many calls; `Retry-After` names the seconds to wait (429)',
   INTERNAL: 'A failure of the service, logged under the `requestId` (500)',
   UPSTREAM_FAILED: 'A failure or timeout of a source, with its message (500)',

@@ -14,6 +14,7 @@ export const SEALED_COLUMNS = [
   'connection.sealed_tokens',
   'credit_reservation.call.record.sealedPrompt',
   'datasource.secrets',
+  'idempotency_key.sealed',
   'identity_provider.sealed_client_secret',
   'image.sealed_prompt',
   'integration.sealed_client_secret',

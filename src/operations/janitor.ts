@@ -3,8 +3,8 @@ import { GENERATION_LOCK } from '../adapters/database/generation-lock.ts';
 import type { Query } from '../core/database.ts';
 import type { GenerationId } from '../core/dataset-index.ts';
 import { creationTimeOf, isUuid } from '../core/id.ts';
+import { KEY_RETENTION } from '../core/idempotency.ts';
 import type { Platform } from '../core/platform.ts';
-import { REPLY_RETENTION } from '../services/app/webhook-idempotency.ts';
 
 /** Ages in milliseconds. */
 export interface SweepOptions {
@@ -123,7 +123,7 @@ const MAX_REPLIES = 10_000;
 
 /** Deletes the responses of webhooks that are no longer repeated, and the oldest of an app with too many. */
 export async function sweepWebhookReplies(query: Query): Promise<void> {
-  await query({ text: `delete from dws.webhook_reply where created_at < now() - interval '${REPLY_RETENTION}'` });
+  await query({ text: `delete from dws.webhook_reply where created_at < now() - interval '${KEY_RETENTION}'` });
   await query({
     text: `
       delete from dws.webhook_reply r
@@ -134,6 +134,13 @@ export async function sweepWebhookReplies(query: Query): Promise<void> {
       ) o
       where o.number > $1 and r.app_id = o.app_id and r.key = o.key and r.response is not null`,
     values: [MAX_REPLIES],
+  });
+}
+
+/** Deletes idempotency keys after their retention. */
+export async function sweepKeys(query: Query): Promise<void> {
+  await query({
+    text: `delete from dws.idempotency_key where created_at < now() - interval '${KEY_RETENTION}'`,
   });
 }
 

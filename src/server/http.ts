@@ -33,6 +33,7 @@ import { ClientDocuments } from './graphql/client-documents.ts';
 import { DocumentStore, PersistedQueries } from './graphql/document-store.ts';
 import { DocumentThread } from './graphql/document-thread.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
+import { createKeyAcceptor } from './graphql/keyed-requests.ts';
 import { SchemaComparer } from './graphql/schema-comparer.ts';
 import { SchemaResponses } from './graphql/schema-responses.ts';
 import { endpointsOf } from './graphql/sdl.ts';
@@ -118,6 +119,7 @@ export async function createHttpServer(
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
   const limitBody = limitPublicBodies(bodies, hasViewer);
+  const acceptKey = createKeyAcceptor(schema);
   const graphql = {
     schema,
     apollo,
@@ -126,6 +128,7 @@ export async function createHttpServer(
     authenticator,
     limiter,
     createContext,
+    acceptKey,
     limitBody,
   };
   await app.register(registerGraphqlRoutes, graphql);
@@ -139,6 +142,8 @@ export async function createHttpServer(
       void api.register(multipart);
     },
     sendErrorPage,
+    acceptKey: (request, reply) =>
+      acceptKey(request.bridgeContext as PublicContext, request.headers['idempotency-key'], reply),
     contextFor: createRestContextFactory(createContext, {
       sendRedirectPage: createRedirectPage(platform),
       runView: createViewRunner(bodies),
@@ -256,7 +261,15 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
       strictPreflight: false,
       maxAge: 600,
       methods: ['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      exposedHeaders: ['etag', 'location', 'x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
+      exposedHeaders: [
+        'etag',
+        'location',
+        'x-request-id',
+        'ratelimit',
+        'ratelimit-policy',
+        'retry-after',
+        'idempotency-replayed',
+      ],
     });
   registerSecurityHeaders(app, publicUrl.startsWith('https'));
   await app.register(compress, { global: true, threshold: 1024, encodings: ['br', 'gzip'] });

@@ -3,6 +3,7 @@ import type { AuditedMutation, AuditChannel } from '../core/audit.ts';
 import type { Authority } from '../core/authority.ts';
 import type { Config } from '../core/config.ts';
 import type { RequestInfo } from '../core/context.ts';
+import type { KeyedMutation } from '../core/idempotency.ts';
 import type { GraphqlOperation } from '../core/metrics.ts';
 import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
 import { LOGIN_LIFETIME_MS } from '../services/identity/provider-login-state.ts';
@@ -48,6 +49,7 @@ export class HttpRequestInfo implements RequestInfo {
   readonly isSafe: boolean;
   readonly authority: Authority | undefined;
   mutation: AuditedMutation | undefined;
+  keyed: KeyedMutation | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #secure: boolean;

@@ -59,8 +59,8 @@ describe('a caller without proof', () => {
     await expectBody(byId('x', 200), 201, {});
     await expectBody(bySignature('y'), 200, { rawBody: 'y' });
     // The value of a proven caller stands for one request.
-    await expectError(byToken('z'), 400, OTHER);
-    await expectError(bySignature('z'), 400, OTHER);
+    await expectError(byToken('z'), 422, OTHER);
+    await expectError(bySignature('z'), 422, OTHER);
     await expectBody(byId('z', 203), 203, {});
   });
 });

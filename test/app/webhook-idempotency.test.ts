@@ -75,15 +75,15 @@ describe('calls of a webhook with the same key', () => {
     await expectBody(anonymous.post(`/apps/${other}/_hook`, { a: 1 }, headers), 200, { rawBody: '{"a":1}' });
   });
 
-  test('are 400 for another body, path and query', async ({ admin, anonymous }) => {
+  test('are 422 for another body, path and query', async ({ admin, anonymous }) => {
     const app = await deployApp(admin, 'Mismatch', FILES);
     const { token } = (await admin.get(`/apps/${app}/webhooks`)).body.hookToken;
     const post = (path: string, body: string) =>
       anonymous.request('POST', `/api/hooks/${token}${path}`, body, { 'x-delivery': 'k' });
     await expectBody(post('/orders/7?a=1', 'x'), 200, {});
-    await expectError(post('/orders/7?a=1', 'y'), 400, OTHER);
-    await expectError(post('/orders/8?a=1', 'x'), 400, OTHER);
-    await expectError(post('/orders/7?a=2', 'x'), 400, OTHER);
+    await expectError(post('/orders/7?a=1', 'y'), 422, OTHER);
+    await expectError(post('/orders/8?a=1', 'x'), 422, OTHER);
+    await expectError(post('/orders/7?a=2', 'x'), 422, OTHER);
     await expectBody(post('/orders/7?a=1', 'x'), 200, { rawBody: 'x' });
   });
 
@@ -115,7 +115,10 @@ describe('a run with a key', () => {
       message: RUNS,
       headers: { 'retry-after': '1' },
     });
-    await expect(once(service, app, { body: Buffer.from('c') }, neverRun)).rejects.toMatchObject({ status: 400 });
+    await expect(once(service, app, { body: Buffer.from('c') }, neverRun)).rejects.toMatchObject({
+      status: 422,
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
     resolve(await responseOf('done', 201)());
     const response = { status: 201, headers: { 'x-own': 'a' }, body: Buffer.from('done') };
     expect(await first).toEqual({ response });

@@ -37,6 +37,23 @@ test('the types of the OpenAPI document fit the program, and the program prints 
   ]);
 });
 
+test('a call whose response was lost is repeated with its key, and has one effect', async ({ service, ann }) => {
+  await run('npm', ['run', '--silent', 'rest:types'], inExamples);
+  const { stdout } = await run(process.execPath, ['rest/idempotent-retries.ts'], {
+    ...inExamples,
+    env: {
+      ...childEnvironment(),
+      DWS_URL: service.url,
+      DWS_TOKEN: ann.headers['authorization']!.replace('Bearer ', ''),
+    },
+  });
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    'created Quarterly in 2 attempts; tags of this name: 1',
+    'repeated 201 true',
+    'reused 422 IDEMPOTENCY_KEY_REUSED',
+  ]);
+});
+
 test('without a token the program says which variable is missing', async () => {
   const { stderr } = await run(process.execPath, ['rest/order-lines.ts'], {
     ...inExamples,

@@ -75,7 +75,7 @@ describe('a start', () => {
     const refusal = new RegExp(
       `^APP_SECRET does not contain every key that encrypts stored values. Missing: ${OLD_KEY} ` +
         String.raw`\(ai_call 1, ai_provider 1, app 1, app_hook_token 1, connection 2, ` +
-        String.raw`credit_reservation 1, datasource 1, identity_provider 1, image 1, integration 1, ` +
+        String.raw`credit_reservation 1, datasource 1, idempotency_key 1, identity_provider 1, image 1, integration 1, ` +
         String.raw`job_action 1, mail 2, oauth_registration 1, oauth_state 1, operation 1, setting 1, ` +
         String.raw`toolkit 1, webhook_call 1, webhook_reply 1\). Add the former key after the new one`,
     );

@@ -33,6 +33,7 @@ const SEALERS: Record<string, readonly string[]> = {
   ],
   'src/services/job/job-action-data.ts': ['job_action.secrets'],
   'src/services/library/integration.ts': ['integration.sealed_client_secret'],
+  'src/services/resource/idempotency-store.ts': ['idempotency_key.sealed'],
   'src/services/resource/mail.ts': ['mail.sealed_text', 'mail.sealed_html'],
   'src/services/toolkit/toolkit-config.ts': ['toolkit.sealed_secrets'],
 };

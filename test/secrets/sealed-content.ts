@@ -124,6 +124,12 @@ async function storeRows(service: Service, admin: Client, { app, toolkit, librar
      values (${tenant}, '${app}', 'key', 'digest', '${newId()}', now(), $1)`,
     secrets.sealBytes(Buffer.from('a reply')),
   );
+  await systemQuery(
+    service,
+    `insert into dws.idempotency_key (tenant_id, user_id, key, path, fingerprint, run_id, sealed, ended)
+     values (${tenant}, '${admin.id}', 'key', 'createTag', 'digest', '${newId()}', $1, true)`,
+    secrets.sealBytes(Buffer.from('{"results":{},"form":"waiting","data":{}}')),
+  );
 }
 
 /** Returns all values by their place, decrypted and in order. */

@@ -15,6 +15,7 @@ import { toApiError } from '../../core/api-error.ts';
 import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, defineError, unauthenticated } from '../../core/errors.ts';
+import type { KeyedRequest } from '../../core/idempotency.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
@@ -26,6 +27,7 @@ import { createCompiledRunner } from './compiled-documents.ts';
 import type { DocumentStore, PersistedQueries } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
 import { formatError, logUnexpectedErrors, presentErrors } from './format-error.ts';
+import { openMutation, runKeyedMutation } from './keyed-operations.ts';
 import { requiresCredentials } from './required-credentials.ts';
 import type { SchemaResponses } from './schema-responses.ts';
 import { describeRefusedValues } from './value-issues.ts';
@@ -83,8 +85,9 @@ const createRequestPlugin = (
 ): ApolloServerPlugin<PublicContext> => ({
   async requestDidStart() {
     let cost = 0;
+    let keyed: KeyedRequest | undefined;
     return {
-      async didResolveOperation({ document, request, operation, operationName, contextValue }) {
+      async didResolveOperation({ document, request, operation, operationName, contextValue, source }) {
         const described = operation && { name: operationName, type: operation.operation };
         if (described) contextValue.request.setOperation({ ...described, mayBeLabel: false });
         const invalid = await thread.validate(document, contextValue);
@@ -111,6 +114,8 @@ const createRequestPlugin = (
         if (operation?.operation === 'subscription')
           throw badInput('Subscriptions require a WebSocket connection to this URL, or `Accept: text/event-stream`');
         if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
+        if (operation?.operation === 'mutation' && contextValue.openKeyed)
+          keyed = await openMutation(contextValue, { operation, variables: request.variables ?? {} }, source!);
         await thread.nextTurn(document);
         if (operation && contextValue.viewer) {
           const names = clientNamesOf((name) => request.http?.headers.get(name));
@@ -122,6 +127,7 @@ const createRequestPlugin = (
         if (!(operation as OperationDefinitionNode | undefined)) return null;
         const variables = request.variables ?? {};
         const result =
+          (keyed && (await runKeyedMutation(schema, { document, operation, variables }, contextValue, keyed))) ??
           (await responses.run({ document, operation, variables }, contextValue)) ??
           (await runCompiled(document, contextValue, variables));
         return result ? toApolloResponse(result, contextValue) : null;
@@ -157,7 +163,7 @@ const createRequestPlugin = (
  * Returns the response of a compiled document. Errors are formatted and logged, and set the status, as Apollo does for
  * other documents.
  */
-function toApolloResponse({ data, errors }: ExecutionResult, context: PublicContext): GraphQLResponse {
+function toApolloResponse({ data, errors, extensions }: ExecutionResult, context: PublicContext): GraphQLResponse {
   const http: HTTPGraphQLHead = { status: undefined, headers: new HeaderMap() };
   if (errors) {
     failCurrentSpan(spanCode(errors[0]));
@@ -167,7 +173,11 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
     http,
     body: {
       kind: 'single',
-      singleResult: { ...(errors && { errors: presentErrors(errors, context) }), data },
+      singleResult: {
+        ...(errors && { errors: presentErrors(errors, context) }),
+        data,
+        ...(extensions && { extensions: { ...extensions } }),
+      },
     },
   };
 }

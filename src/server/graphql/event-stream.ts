@@ -11,10 +11,12 @@ import {
 import { openEventStream, writeEvent } from '../../../rest-bridge/event-stream.ts';
 import { parseAccept } from '../../../rest-bridge/negotiation.ts';
 import type { PublicContext } from '../../core/context.ts';
+import type { KeyedRequest } from '../../core/idempotency.ts';
 import type { FieldUsageCounter } from '../../services/client/field-usage.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { clientNamesOf } from './client-names.ts';
 import { presentErrors } from './format-error.ts';
+import { openMutation, runKeyedMutation } from './keyed-operations.ts';
 import type { OperationPreparer, SentOperation } from './prepare-operation.ts';
 import type { SchemaResponses } from './schema-responses.ts';
 import { describeRefusedValues } from './value-issues.ts';
@@ -58,11 +60,13 @@ export async function streamResults(
   if (type !== 'subscription' && !acceptsEvents(request.headers.accept).only) return undefined;
   if (type === 'mutation' && (request.method !== 'POST' || context.request.isSafe || context.request.crossSite))
     return undefined;
+  const keyed = type === 'mutation' && (await openKey(args, operation, context));
+  if (keyed === null) return undefined;
   context.request.setOperation({ name: name?.value ?? null, type, mayBeLabel: true });
   const names = clientNamesOf((header) => request.headers[header] as string | undefined);
   fieldUsage.count(args.document, definition, context.viewer!, names);
   const warnings = clientDocuments.warningsOf(context.request);
-  const found = await run(args, type, responses);
+  const found = await run(args, type, responses, keyed || undefined);
   const source = Symbol.asyncIterator in found ? found[Symbol.asyncIterator]() : undefined;
   const out = openEventStream(reply, () => void source?.return?.().catch(() => {}));
   // Some browsers open a stream with its first bytes.
@@ -83,11 +87,30 @@ export async function streamResults(
   return out;
 }
 
-async function run(args: ExecutionArgs, type: OperationDefinitionNode['operation'], responses: SchemaResponses) {
+/** Opens a mutation with the key of its request; undefined without one. Returns null for a key that Apollo refuses. */
+const openKey = (
+  { document, operationName }: ExecutionArgs,
+  { query, variables }: SentOperation,
+  context: PublicContext,
+): Promise<KeyedRequest | undefined | null> =>
+  openMutation(
+    context,
+    { operation: getOperationAST(document, operationName)!, variables: variables ?? {} },
+    query,
+  ).catch(() => null);
+
+async function run(
+  args: ExecutionArgs,
+  type: OperationDefinitionNode['operation'],
+  responses: SchemaResponses,
+  keyed: KeyedRequest | undefined,
+) {
   if (type === 'subscription') return subscribe(args);
   const { document, operationName, variableValues, contextValue } = args;
   const operation = getOperationAST(document, operationName)!;
   const query = { document, operation, variables: variableValues ?? {} };
+  const result = keyed && (await runKeyedMutation(args.schema, query, contextValue as PublicContext, keyed));
+  if (result) return result;
   return (await responses.run(query, contextValue as PublicContext)) ?? execute(args);
 }
 

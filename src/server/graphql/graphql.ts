@@ -17,6 +17,7 @@ import { PREFLIGHT_HEADERS, type SchemaReaders } from './apollo.ts';
 import { sentId, type ClientDocuments, type SentDocument } from './client-documents.ts';
 import { isLong } from './document-thread.ts';
 import { acceptsEvents, streamResults } from './event-stream.ts';
+import type { AcceptKey } from './keyed-requests.ts';
 import { OperationPreparer, type SentOperation } from './prepare-operation.ts';
 import { createSocketHandler } from './websocket.ts';
 
@@ -28,6 +29,7 @@ export interface GraphqlOptions extends SchemaReaders {
   limiter: RateLimiter;
   clientDocuments: ClientDocuments;
   createContext: CreateContext;
+  acceptKey: AcceptKey;
   /** Limits the bodies of callers without credentials. */
   limitBody: preParsingHookHandler;
 }
@@ -117,7 +119,10 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     url: '/graphql',
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       request.graphqlContext = await createContext(request, reply).then(
-        (created) => ({ context: created }),
+        (created) => {
+          options.acceptKey(created, request.headers['idempotency-key'], reply);
+          return { context: created };
+        },
         (error: unknown) => ({ error }),
       );
     },

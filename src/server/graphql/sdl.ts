@@ -8,6 +8,7 @@ import {
   printSchema,
 } from 'graphql';
 import { permissionOf, requiresSession, rootTypes } from '../../../resolvers/support/guard.ts';
+import { runsOnce } from '../../../resolvers/support/idempotency-exceptions.ts';
 import { compileRows, type Endpoint } from '../../../rest-bridge/bridge.ts';
 import { openApi } from '../../../rest-bridge/openapi.ts';
 import { VERSION } from '../package-root.ts';
@@ -74,7 +75,7 @@ export function subgraphOf(schema: GraphQLSchema): string {
 
 /** Compiles every route below `/api` against the schema. Requires no running service. */
 export const endpointsOf = (schema: GraphQLSchema): Endpoint[] =>
-  compileRows(schema, ROWS, { permissionOf: permissionNames(schema) });
+  compileRows(schema, ROWS, { permissionOf: permissionNames(schema), runsOnce });
 
 /** Returns the OpenAPI 3.1 document of the REST API. */
 export const openapiOf = (endpoints: readonly Endpoint[]) =>

@@ -13,6 +13,7 @@ import type { WebSocket } from 'ws';
 import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
+import type { KeyedRequest } from '../../core/idempotency.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import { countSocketOperation } from '../../core/metrics.ts';
 import { PerUserLimit } from '../../core/per-user-limit.ts';
@@ -24,6 +25,7 @@ import { traceSocketOperation } from '../tracing.ts';
 import { clientNamesOf } from './client-names.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
+import { openMutation, runKeyedMutation } from './keyed-operations.ts';
 import type { OperationPreparer } from './prepare-operation.ts';
 import { endCompleted, endConnection, endOperation, startOperation, type SocketExtra } from './socket-operations.ts';
 import { UnreadMessages } from './unread-messages.ts';
@@ -39,8 +41,11 @@ const MAX_OPEN_OPERATIONS = 100;
 
 type SocketOptions = Pick<
   GraphqlOptions,
-  'schema' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'clientDocuments' | 'fieldUsage'
+  'schema' | 'responses' | 'platform' | 'authenticator' | 'limiter' | 'clientDocuments' | 'fieldUsage' | 'acceptKey'
 > & { operations: OperationPreparer };
+
+/** Mutations with idempotency keys, by their contexts. */
+type KeyedMutations = WeakMap<object, KeyedRequest>;
 
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
@@ -55,6 +60,14 @@ export function createSocketHandler(options: SocketOptions) {
       { document, operation: getOperationAST(document, operationName)!, variables: variableValues ?? {} },
       contextValue as PublicContext,
     );
+  const keyed: KeyedMutations = new WeakMap();
+  const runMutation = async ({ document, operationName, variableValues, contextValue }: ExecutionArgs) => {
+    const opened = keyed.get(contextValue as PublicContext);
+    if (!opened) return null;
+    const operation = getOperationAST(document, operationName)!;
+    const mutation = { document, operation, variables: variableValues ?? {} };
+    return runKeyedMutation(schema, mutation, contextValue as PublicContext, opened);
+  };
   const sockets = new PerUserLimit(MAX_SOCKETS);
   const waiting = new WaitingSockets();
   const unread = new UnreadMessages();
@@ -69,13 +82,14 @@ export function createSocketHandler(options: SocketOptions) {
     },
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: async (socket, id, payload) => {
-      const prepared = await prepareOperation(options, socket as Socket, id, payload).catch((error: Error) => [
+      const prepared = await prepareOperation(options, keyed, socket as Socket, id, payload).catch((error: Error) => [
         error instanceof GraphQLError ? error : new GraphQLError(error.message, { originalError: error }),
       ]);
       if (Array.isArray(prepared)) endOperation(socket.extra as SocketExtra, id, payload);
       return prepared;
     },
-    execute: (args: ExecutionArgs) => traceSocketOperation(args, async () => (await readSchema(args)) ?? execute(args)),
+    execute: (args: ExecutionArgs) =>
+      traceSocketOperation(args, async () => (await runMutation(args)) ?? (await readSchema(args)) ?? execute(args)),
     subscribe: (args: ExecutionArgs) => traceSocketOperation(args, subscribe),
     onNext: ({ extra }, _id, _payload, args, result) => {
       unread.limit(extra.caller!.viewer.userId);
@@ -151,7 +165,8 @@ async function acceptConnection(
 
 /** Checks the caller and the document of an operation. Returns the arguments of the execution, or the validation errors. */
 async function prepareOperation(
-  { platform, authenticator, limiter, operations, clientDocuments, fieldUsage }: SocketOptions,
+  { platform, authenticator, limiter, operations, clientDocuments, fieldUsage, acceptKey }: SocketOptions,
+  keyed: KeyedMutations,
   { extra, subscriptions }: Socket,
   id: string,
   payload: SubscribePayload,
@@ -183,6 +198,11 @@ async function prepareOperation(
   const names = clientNamesOf((name) => headers[name] as string | undefined);
   fieldUsage.count(document, operation, viewer, names);
   countSocketOperation({ ...described, mayBeLabel: true });
+  if (operation.operation === 'mutation') {
+    acceptKey(context, payload.extensions?.['idempotencyKey']);
+    const opened = await openMutation(context, { operation, variables: payload.variables ?? {} }, text);
+    if (opened) keyed.set(context, opened);
+  }
   return prepared;
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AppRequest, AppResponse, HandlerRoute, RunningApp, SendResponse } from '../../core/app-run.ts';
-import { badInput, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
+import { KEY_RETENTION, keyHasNoResponse, keyReused, keyRuns } from '../../core/idempotency.ts';
 import type { Platform } from '../../core/platform.ts';
 import { storageIssue } from '../resource/storage-limit.ts';
 import { noRouteFor } from './app-route-match.ts';
@@ -13,8 +13,6 @@ export interface IdempotencyConfig {
   header: string;
 }
 
-/** How long a response is repeated, as an interval of SQL. */
-export const REPLY_RETENTION = '24 hours';
 /** A run that has not ended by then was killed: it is longer than a handler may wait and run. */
 const MAX_RUN = '3 minutes';
 const MAX_BODY_BYTES = 1_000_000;
@@ -53,8 +51,8 @@ const digestOf = (...parts: (string | Uint8Array)[]): string =>
  * Proven calls and others have separate keys. The key of a call without proof includes the request, so that no caller
  * can take the key of another request. Responses from 500 on are not kept. A response that the run sends before its end
  * is kept immediately. Throws CONFLICT while the first run lasts: a waiting call would occupy the connection of a
- * public caller, and runs of other processes cannot be awaited. Throws BAD_USER_INPUT for another request with the same
- * key of proven calls, and NOT_FOUND for an app that is deleted during the call.
+ * public caller, and runs of other processes cannot be awaited. Throws IDEMPOTENCY_KEY_REUSED for another request with the
+ * same key of proven calls, and NOT_FOUND for an app that is deleted during the call.
  */
 export async function runOnce<T extends { response: AppResponse } | { failure: { status: number } }>(
   platform: Platform,
@@ -160,7 +158,7 @@ async function take(
         on conflict (app_id, key) do update set
           request = excluded.request, run_id = excluded.run_id, running_until = excluded.running_until,
           response = null, created_at = excluded.created_at
-        where r.created_at < now() - interval '${REPLY_RETENTION}' or r.response is null and r.running_until < now()
+        where r.created_at < now() - interval '${KEY_RETENTION}' or r.response is null and r.running_until < now()
         returning r.run_id as "runId", r.request, r.response`,
       values: [tenantId, id, key, digest, runId, isProven],
     });
@@ -176,11 +174,8 @@ async function take(
     if (!other) return null;
     if (other.runId !== null) return other;
   }
-  throw stillRuns();
+  throw keyRuns();
 }
-
-const stillRuns = () =>
-  conflict('A call with the same idempotency key is running', { headers: { 'retry-after': '1' } });
 
 /** Returns the response of another run. Throws CONFLICT without one. */
 function responseOf(
@@ -189,9 +184,9 @@ function responseOf(
   header: string,
   secrets: Platform['secrets'],
 ): AppResponse {
-  if (request !== digest) throw badInput(`The value of the header ${header} was used for another request`);
-  if (response === null) throw stillRuns();
-  if (response.length === 0) throw conflict('The call was processed before; its response was not kept');
+  if (request !== digest) throw keyReused(`The value of the header ${header}`);
+  if (response === null) throw keyRuns();
+  if (response.length === 0) throw keyHasNoResponse();
   const stored = secrets.openBytes(response, 'the response of the first call');
   const end = stored.indexOf('\n');
   const { status, headers } = JSON.parse(stored.toString('utf8', 0, end)) as Pick<AppResponse, 'status' | 'headers'>;

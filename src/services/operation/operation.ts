@@ -36,7 +36,7 @@ const MAX_WAITING_OPERATIONS = 100;
  * Throws CONFLICT for a `progress` in use, RATE_LIMITED when too many operations of the caller wait.
  */
 export async function start<N extends OperationName>(
-  { viewer, platform }: Pick<Context, 'viewer' | 'platform'>,
+  { viewer, platform, request: caller }: Pick<Context, 'viewer' | 'platform'> & Partial<Pick<Context, 'request'>>,
   tx: Transaction,
   request: OperationRequest<N>,
 ): Promise<string> {
@@ -67,6 +67,7 @@ export async function start<N extends OperationName>(
   };
   if ((await insertOperations(tx.query, [row], 'queued')) === 0)
     throw conflict(`Your operation "${alias}" is still running`);
+  caller?.keyed?.noteOperation(id);
   if (!joinedWorkId) await platform.queue.send([{ workId, tenantId, userId, operation }], tx);
   return id;
 }

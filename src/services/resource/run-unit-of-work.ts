@@ -14,12 +14,18 @@ const TRANSACTION_GATE = FairGate.shared({ places: 8, maxWaiting: 1000, taskNoun
 /**
  * Runs a unit of work of a viewer in a transaction. Its changes of resources are stored as activities, and its mutation
  * as an audit event, in the same transaction. If a mutation has several units of work, the first one stores the audit
- * event. Throws like `FairGate`.
+ * event. With an idempotency key, the key is stored in the same transaction, too. Throws like `FairGate`.
  */
 export const runUnitOfWork = <T>(
   ctx: Pick<Context, 'platform' | 'viewer' | 'request'>,
   work: (tx: Transaction) => Promise<T>,
-): Promise<T> => TRANSACTION_GATE.run(ctx.viewer, ctx.request.signal, () => runTransaction(ctx, work));
+): Promise<T> => {
+  const { mutation, keyed } = ctx.request;
+  const run = (inner: typeof work): Promise<T> =>
+    TRANSACTION_GATE.run(ctx.viewer, ctx.request.signal, () => runTransaction(ctx, inner));
+  // The fields below a mutation may have transactions, too.
+  return keyed && mutation ? keyed.transaction(run, work) : run(work);
+};
 
 async function runTransaction<T>(
   { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,

@@ -38,5 +38,16 @@ export const STORES: readonly Store[] = [
   ...rowsOf('tenant', 'datasource', 'datasource_link', 'saved_query', 'saved_filter', 'visual', 'report'),
   ...rowsOf('tenant', 'job', 'job_action', 'job_action_condition', 'job_dataset', 'job_dataset_snapshot', 'job_run'),
   ...rowsOf('tenant', 'template', 'template_file', 'template_input', 'template_processor', 'operation'),
-  ...rowsOf('tenant', 'favorite', 'folder', 'share', 'suite', 'suite_member', 'tag', 'tag_assignment', 'search_entry'),
+  ...rowsOf(
+    'tenant',
+    'favorite',
+    'folder',
+    'idempotency_key',
+    'share',
+    'suite',
+    'suite_member',
+    'tag',
+    'tag_assignment',
+    'search_entry',
+  ),
 ];
