@@ -1,9 +1,13 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
 /** How long a connection stays open for its client to read the response. */
 export const CLOSE_MS = 5000;
+
+/** How long, and how much of, the rest of a body is received after a refusal. */
+export const DISCARD_MS = 15_000;
+const MAX_DISCARDED_BYTES = 64 << 20;
 
 const closing = new WeakSet<Socket>();
 
@@ -32,4 +36,20 @@ export function closeAfterResponse(response: ServerResponse, body: Readable, clo
   };
   response.once('finish', close);
   body.once('end', close);
+}
+
+/**
+ * Receives and discards the rest of the body of a refused request, because clients read the response when they have sent it. A body that
+ * has much left, or takes long, closes the connection.
+ */
+export function discardRest(body: IncomingMessage): void {
+  const { socket } = body;
+  const timer = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
+  body.once('close', () => clearTimeout(timer));
+  let discarded = 0;
+  body.unpipe().on('data', ({ length }: Buffer) => {
+    discarded += length;
+    if (discarded > MAX_DISCARDED_BYTES) socket.destroy();
+  });
+  body.resume();
 }

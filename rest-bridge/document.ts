@@ -102,12 +102,14 @@ function chainOf(
  */
 function slotsOf(chain: readonly FieldSegment[]): ArgumentSlot[] {
   return chain.flatMap(({ name, field }, segment) =>
-    field.args.map((argument) => ({
-      argument,
-      segment,
-      variable: segment === chain.length - 1 ? argument.name : `${name}_${argument.name}`,
-      type: argument.defaultValue === undefined ? argument.type : getNullableType(argument.type),
-    })),
+    field.args
+      .filter(({ extensions }) => !extensions['graphqlOnly'])
+      .map((argument) => ({
+        argument,
+        segment,
+        variable: segment === chain.length - 1 ? argument.name : `${name}_${argument.name}`,
+        type: argument.defaultValue === undefined ? argument.type : getNullableType(argument.type),
+      })),
   );
 }
 

@@ -43,6 +43,7 @@ interface Info {
   version: string;
   description?: string;
   license?: { name: string };
+  contact?: { name: string; url: string };
 }
 
 /** Throws if two endpoints have one operation id. */
@@ -65,6 +66,54 @@ function createPathOf(endpoints: readonly Endpoint[]): (endpoint: Endpoint) => s
   return (endpoint) => paths.get(shapeOf(endpoint.row.path))!;
 }
 
+/**
+ * Adds to each response to a creation the link to the operation that reads the new record: the one whose path has one parameter more.
+ */
+function linkCreations(
+  endpoints: readonly Endpoint[],
+  operations: ReadonlyMap<Endpoint, JsonSchema>,
+  pathOf: (endpoint: Endpoint) => string,
+): void {
+  for (const endpoint of endpoints) {
+    const created = (operations.get(endpoint)!['responses'] as Record<string, JsonSchema>)['201'];
+    if (!created || endpoint.row.method !== 'POST') continue;
+    const shape = shapeOf(`${endpoint.row.path}/:id`);
+    const reader = endpoints.find(({ row }) => row.method === 'GET' && shapeOf(row.path) === shape);
+    if (!reader) continue;
+    const names = parametersOf(pathOf(reader));
+    const own = parametersOf(pathOf(endpoint));
+    const parameters = Object.fromEntries(
+      names.map((name, i) => [name, i < own.length ? `$request.path.${own[i]}` : '$response.body#/id']),
+    );
+    const id = operationId(reader);
+    created['links'] = { [id]: { operationId: id, parameters, description: 'Reads the new record.' } };
+  }
+}
+
+/**
+ * Returns the OpenAPI 3.2 twin of a 3.1 document: it also has the operations with the method QUERY, which 3.1 cannot describe.
+ */
+export function openApi32(document: JsonSchema, endpoints: readonly Endpoint[]): JsonSchema {
+  const paths = { ...(document['paths'] as Record<string, Record<string, JsonSchema>>) };
+  for (const { row } of endpoints) {
+    const { queryPath } = row.options;
+    if (queryPath === undefined) continue;
+    const { operationId: id, ...post } = paths[templatePath(row.path)]!['post']!;
+    const [path, get] = [templatePath(queryPath), paths[templatePath(queryPath)]!];
+    const read = get['get']!['responses'] as Record<string, JsonSchema>;
+    const responses = post['responses'] as Record<string, JsonSchema>;
+    paths[path] = {
+      ...get,
+      query: {
+        ...post,
+        operationId: `${String(id)}ByQuery`,
+        responses: { ...responses, 200: { ...responses['200'], headers: read['200']!['headers'] }, 304: read['304']! },
+      },
+    };
+  }
+  return { ...document, openapi: '3.2.0', paths };
+}
+
 /** Returns the OpenAPI 3.1 document of all endpoints. */
 export function openApi(endpoints: readonly Endpoint[], info: Info): JsonSchema {
   checkIds(endpoints);
@@ -78,6 +127,7 @@ export function openApi(endpoints: readonly Endpoint[], info: Info): JsonSchema 
   const rank = (endpoint: Endpoint) => (isList(endpoint) ? 2 : endpoint.row.method === 'GET' ? 0 : 1);
   for (const endpoint of endpoints.toSorted((one, other) => rank(one) - rank(other)))
     operations.set(endpoint, toOperation(components, endpoint, parametersOf(pathOf(endpoint))));
+  linkCreations(endpoints, operations, pathOf);
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const endpoint of endpoints)
     (paths[templatePath(pathOf(endpoint))] ??= {})[endpoint.row.method.toLowerCase()] = operations.get(endpoint)!;

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { logFailure } from '../src/core/log-failure.ts';
-import { closeAfterResponse } from './closing-connections.ts';
+import { closeAfterResponse, discardRest, DISCARD_MS } from './closing-connections.ts';
 import { errorResponse, toProblem, type ErrorBody } from './error-response.ts';
 import { acceptsProblems } from './negotiation.ts';
 import { pathOf } from './page-links.ts';
@@ -21,11 +21,10 @@ function prepareError(error: FastifyError | Error, request: FastifyRequest, repl
     logFailure(request.log, { requestId: request.id, err }, 'Request failed', reply.raw.destroyed);
   }
   const closes = reply.getHeader('connection') === 'close' || !reply.raw.shouldKeepAlive;
-  if (closes && !request.raw.complete && !request.raw.destroyed) {
+  if (!request.raw.complete && !request.raw.destroyed) {
+    discardRest(request.raw);
     // The connection would close before a client that is still sending its body has read the response.
-    reply.removeHeader('connection');
-    request.raw.unpipe().resume();
-    closeAfterResponse(reply.raw, request.raw);
+    if (closes) closeAfterResponse(reply.removeHeader('connection').raw, request.raw, DISCARD_MS);
   }
   // A stream that failed before its first byte may have set these.
   for (const name of ['content-encoding', 'content-disposition']) reply.removeHeader(name);

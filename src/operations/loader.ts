@@ -16,6 +16,8 @@ import { clientErrorOf, stackOf } from '../adapters/process/program-error.ts';
 import { showSpare } from '../adapters/process/spare-process.ts';
 import { withFinalColumns } from '../core/columns-changed.ts';
 import type { Generation } from '../core/dataset-index.ts';
+import { isDiskFull } from '../core/disk-full.ts';
+import { tooLarge, type ApiError } from '../core/errors.ts';
 import { BUILDING } from '../core/operations.ts';
 import type { Segment, SourceConnection } from '../core/row-source.ts';
 import { spanCode } from '../core/tracing.ts';
@@ -155,9 +157,15 @@ const createProgress = ({ index, lastRows }: LoadJob): LoadProgress =>
     index.engine ? ENGINE_READ_SHARE : 1,
   );
 
+/** Returns the error of rows that take more memory than DuckDB may use here, e.g. of a flow that doubles a text again and again. */
+const memoryErrorOf = (reason: unknown): ApiError | undefined =>
+  reason instanceof Error && reason.message.startsWith('Out of Memory Error') && !isDiskFull(reason)
+    ? tooLarge('The rows, as the flow computes them, take more memory than a load may use')
+    : undefined;
+
 function failureMessage(reason: unknown): FromLoader {
   if (reason instanceof Interruption) return { kind: 'interrupted', why: reason.message };
-  const known = clientErrorOf(reason);
+  const known = clientErrorOf(reason) ?? memoryErrorOf(reason);
   if (!known) return { kind: 'broken', message: stackOf(reason) };
   return { kind: 'failed', failure: { statusCode: known.status, code: known.code, message: known.message } };
 }

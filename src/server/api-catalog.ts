@@ -12,7 +12,10 @@ export function registerApiCatalog(app: FastifyInstance, publicUrl: string): voi
       linkset: [
         {
           anchor: `${publicUrl}/api`,
-          'service-desc': link('/api/openapi.json', 'application/json'),
+          'service-desc': [
+            ...link('/api/openapi.json', 'application/json'),
+            ...link('/api/openapi-3.2.json', 'application/json'),
+          ],
           'service-doc': link('/api/docs', 'text/html'),
           status: link('/readyz', 'application/json'),
         },

@@ -236,7 +236,6 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     clientErrorHandler: respondToUnparsable,
   }) as unknown as FastifyInstance;
 
-  app.addHttpMethod('QUERY', { hasBody: true });
   queuePipelinedRequests(app);
   limitUnreadResponses(app);
   compressLargeInTurn(app);

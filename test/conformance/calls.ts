@@ -119,7 +119,7 @@ export function documentOf(
   { name, args, type }: GraphQLField<unknown, unknown>,
   own: Record<string, string> = {},
 ): string {
-  const required = args.filter(isRequired);
+  const required = args.filter((argument) => isRequired(argument) || own[argument.name] !== undefined);
   const literals = required.map(
     (argument) => `${argument.name}: ${own[argument.name] ?? EMPTY_LISTS[argument.name] ?? literal(argument.type)}`,
   );

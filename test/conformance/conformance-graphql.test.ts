@@ -3,16 +3,18 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { permissionOf, rootTypes } from '../../resolvers/support/guard.ts';
 import { isGlobalPermission } from '../../src/core/permissions.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
+import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { Client } from '../support/client.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
-import { documentOf } from './calls.ts';
+import { documentOf, kindOf } from './calls.ts';
 import { startConformanceClients, type ConformanceClients } from './conformance-clients.ts';
-import { READABLE_BY_ALL } from './fixtures.ts';
+import { FIXTURES, READABLE_BY_ALL } from './fixtures.ts';
 import { isDeniedToReaders, kindOfField } from './permission-kinds.ts';
 
 /* Guarantees of every root field. The tests are generated from the schema, so that a new field is tested. */
 
 const schema = await createSchema();
+const endpoints = endpointsOf(schema);
 
 interface RootField {
   name: string;
@@ -98,6 +100,33 @@ describe('every root field about one resource', () => {
         errors: [
           { message: expect.stringMatching(/permission [\w-]+:\w+/), extensions: { code: 'FORBIDDEN', status: 403 } },
         ],
+      });
+    });
+  }
+});
+
+describe('every mutation with expectedVersion', () => {
+  const versioned = rootFields.filter(({ field }) => field.args.some(({ name }) => name === 'expectedVersion'));
+  const kindOfMutation = ({ field }: RootField) => kindOf(endpoints.find(({ row }) => row.field === field.name)!)!;
+  /** Settings of a tenant, whose versions have tests of their own. */
+  const SETTINGS = ['identity-providers', 'usage-profiles'];
+
+  test('updates or deletes an object that Query finds', () => {
+    const names = versioned.map(({ field }) => field.name);
+    expect(names).toEqual(expect.arrayContaining(['updateDataset', 'deleteDataset', 'updateTag', 'deleteUser']));
+    const kinds = new Set(versioned.map(kindOfMutation));
+    expect([...kinds].toSorted()).toEqual([...Object.keys(FIXTURES), ...SETTINGS].toSorted());
+  });
+
+  for (const one of versioned) {
+    const kind = kindOfMutation(one);
+    const key = ['id', 'username'].find((argument) => one.field.args.some(({ name }) => name === argument))!;
+    if (SETTINGS.includes(kind)) continue;
+    test(`${one.name} refuses another version`, async () => {
+      const id = JSON.stringify(clients.resources[kind]!.private);
+      const document = documentOf(one.root, one.field, { [key]: id, expectedVersion: '99' });
+      expect(await clients.admin.gql(document)).toMatchObject({
+        errors: [{ extensions: { code: 'PRECONDITION_FAILED', status: 412 } }],
       });
     });
   }

@@ -32,4 +32,10 @@ describe('a step that no columns can fit is refused when the flow is saved', () 
     const { id } = await createOrders(ann, source, { flow: [calculate('lower(amount)')] });
     await expectError(ann.post(`/datasets/${id}/_refresh`), 500, /lower takes a string, not a number/);
   });
+
+  test('a flow whose texts take more memory than a load may use is refused by the refresh', async ({ ann, source }) => {
+    const double = { type: 'calculate', field: 'region', expression: 'concat(region, region)' };
+    const { id } = await createOrders(ann, source, { flow: Array.from({ length: 30 }, () => double) });
+    await expectError(ann.post(`/datasets/${id}/_refresh`), 413, /take more memory than a load may use/);
+  });
 });

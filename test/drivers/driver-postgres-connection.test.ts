@@ -132,6 +132,14 @@ describe('sources that cannot be used', () => {
     'fd00:ec2::254',
     '::ffff:169.254.169.254',
     '64:ff9b::a9fe:a9fe',
+    '64:ff9b::6464:64c8',
+    '64:ff9b:1::a9fe:a9fe',
+    '64:ff9b:1:a9fe:a9:fe00::',
+    '64:ff9b:1:0:a9:fea9:fe00:0',
+    '2002:a9fe:a9fe::',
+    '2001:0:4136:e378:8000:63bf:5601:5601',
+    '::ffff:0:a9fe:a9fe',
+    '::a9fe:a9fe',
     '100.100.100.200',
   ])('%s is refused as the address of a datasource', async (host) => {
     expect(isRefusedAddress(host)).toBe(true);

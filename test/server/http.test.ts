@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { METHODS, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
@@ -198,6 +199,34 @@ describe('a request that no route accepts', () => {
     const json = { 'content-type': 'application/json' };
     await expectBody(ann.request('PUT', '/api/me', large, json), 413, { code: 'PAYLOAD_TOO_LARGE' });
     await expectBody(ann.request('POST', '/graphql', large, json), 413, { code: 'PAYLOAD_TOO_LARGE' });
+  });
+
+  test('is refused with a response that clients read who send all of a body, and without end for others', async ({
+    ann,
+    anonymous,
+  }) => {
+    const send = async (client: Client, type: string, megabytes: number) => {
+      const body = Buffer.alloc(megabytes * 1_000_000);
+      const headers = { ...client.headers, 'content-type': type };
+      return (await fetch(`${client.url}/api/tags`, { method: 'POST', headers, body })).status;
+    };
+    expect(await send(ann, 'application/json', 60)).toBe(413);
+    expect(await send(ann, 'text/x', 60)).toBe(415);
+    expect(await send(anonymous, 'application/json', 60)).toBe(401);
+    const { hostname, port } = new URL(ann.url);
+    const socket = connect(Number(port), hostname);
+    const closed = new Promise((resolve) => socket.resume().on('close', resolve));
+    socket.on('error', () => {});
+    socket.write('POST /api/tags HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000000\r\n\r\n');
+    let megabytes = 0;
+    const sendMore = () => {
+      while (socket.writable && megabytes++ < 200 && socket.write(Buffer.alloc(1_000_000)));
+    };
+    socket.on('drain', sendMore);
+    sendMore();
+    await closed;
+    expect(megabytes).toBeGreaterThan(64);
+    expect(megabytes).toBeLessThan(120);
   });
 
   test('is refused by the type and form of its body, and by the type that it accepts', async ({ ann }) => {

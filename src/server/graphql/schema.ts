@@ -11,6 +11,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { buildSchema, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
+import { withExpectedVersions } from '../../../resolvers/support/expected-version.ts';
 import { guard, rootTypes } from '../../../resolvers/support/guard.ts';
 import { limitSubscriptions } from '../../../resolvers/support/limit-subscriptions.ts';
 import { ERROR_CODE_LIST } from '../../core/errors.ts';
@@ -73,10 +74,12 @@ export async function createSchema(): Promise<GraphQLSchema> {
     pubSub: UNUSED_PUB_SUB,
   });
   return guard(
-    limitSubscriptions(
-      withInputRules(
-        withFederation(
-          relaxDefaults(describeRootTypes(requireInnerLists(markUuidColumns(callResolversDirectly(schema))))),
+    withExpectedVersions(
+      limitSubscriptions(
+        withInputRules(
+          withFederation(
+            relaxDefaults(describeRootTypes(requireInnerLists(markUuidColumns(callResolversDirectly(schema))))),
+          ),
         ),
       ),
     ),

@@ -82,6 +82,7 @@ export const openapiOf = (endpoints: readonly Endpoint[]) =>
     title: 'Data Workspace Service',
     version: VERSION,
     license: { name: 'Proprietary' },
+    contact: { name: 'The operators of this service', url: '/' },
     description:
       'REST API of the service. Each operation runs the GraphQL field in `x-graphql-operation` ' +
       'and requires the permission in `x-permission`.',

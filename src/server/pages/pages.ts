@@ -6,6 +6,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Endpoint } from '../../../rest-bridge/bridge.ts';
+import { openApi32 } from '../../../rest-bridge/openapi.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isLinkOpen } from '../../services/identity/password-reset.ts';
 import { contractOf, openapiOf, subgraphOf } from '../graphql/sdl.ts';
@@ -101,7 +102,11 @@ function registerSchemaDocuments(app: FastifyInstance, { schema, endpoints, ...o
   };
   registerDocument('/graphql/schema.graphql', 'text/plain; charset=utf-8', () => contractOf(schema));
   registerDocument('/graphql/subgraph.graphql', 'text/plain; charset=utf-8', () => subgraphOf(schema));
-  registerDocument('/api/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(openapiOf(endpoints)));
+  const { PUBLIC_URL } = options.platform.config;
+  const openapi = () => ({ ...openapiOf(endpoints), ...(PUBLIC_URL && { servers: [{ url: PUBLIC_URL }] }) });
+  const json = 'application/json; charset=utf-8';
+  registerDocument('/api/openapi.json', json, () => JSON.stringify(openapi()));
+  registerDocument('/api/openapi-3.2.json', json, () => JSON.stringify(openApi32(openapi(), endpoints)));
 }
 
 async function registerRestReference(app: FastifyInstance): Promise<void> {

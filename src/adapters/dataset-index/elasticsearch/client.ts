@@ -1,4 +1,5 @@
 import { Client } from '@elastic/elasticsearch';
+import { abortable } from '../../../core/abortable.ts';
 import type { GenerationId } from '../../../core/dataset-index.ts';
 import { FairGate, type Caller } from '../../../core/fair-gate.ts';
 import { PlainConnection } from './connection.ts';
@@ -8,8 +9,15 @@ import { IndexNames } from './index-names.ts';
 /** Concurrent queries of one process. More would only queue inside the engine, where they cannot be cancelled. */
 const PLACES = 16;
 const MAX_WAITING = 1000;
+/**
+ * Concurrent queries with regular expressions. The engine has few threads for queries, and builds the automaton of an expression
+ * even if the client has left: the place stays occupied until the engine responds.
+ */
+const EXPRESSION_PLACES = 2;
 /** Maximum time without a response to one request. */
 const SILENCE_MS = 120_000;
+
+const NEVER_ABORTED = new AbortController().signal;
 
 /** Address of the search engine. */
 export interface SearchEngineSettings {
@@ -44,6 +52,8 @@ export interface SearchEngineReader extends SearchEngine {
    * when the engine does not respond or is too busy.
    */
   ask<T>(what: (client: Client, options: { signal: AbortSignal }) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Like `ask`, for a read with regular expressions: see `EXPRESSION_PLACES`. */
+  askExpressions: SearchEngineReader['ask'];
 }
 
 /** Creates the client. It sends nothing yet. */
@@ -74,12 +84,26 @@ export function openSearchEngine({ url, prefix }: SearchEngineSettings): SearchE
       throw engineError(error, signal);
     }
   };
+  const expressions = FairGate.shared({
+    places: EXPRESSION_PLACES,
+    maxWaiting: MAX_WAITING,
+    taskNoun: 'queries of the index with $regex',
+  });
+  const readAs: SearchEngine['readAs'] = (caller) => {
+    const ask: SearchEngineReader['ask'] = (what, signal) => gate.run(caller, signal, () => run(what, signal));
+    const askExpressions: SearchEngineReader['ask'] = async (what, signal) => {
+      const leave = await expressions.enter(caller, signal);
+      const answer = ask((asked) => what(asked, { signal: NEVER_ABORTED }), signal);
+      return abortable(answer.finally(leave), signal);
+    };
+    return { ...engine, ask, askExpressions };
+  };
   const engine: SearchEngine = {
     client,
     names,
     run,
     indexName: (id) => names.alias(id),
-    readAs: (caller) => ({ ...engine, ask: (what, signal) => gate.run(caller, signal, () => run(what, signal)) }),
+    readAs,
     close: () => client.close(),
   };
   return engine;

@@ -12,10 +12,10 @@ import { layoutOf } from './field-layout.ts';
 export type Query = estypes.QueryDslQueryContainer;
 
 /**
- * Maximum effort of all regular expressions of a query, as Lucene counts it when it builds automata. A unit costs some
- * 300 bytes of the engine's memory, and an engine that runs out of memory ends.
+ * Maximum effort of all regular expressions of a query, as Lucene counts it when it builds automata: twice its default. A unit
+ * costs some 300 bytes of the engine's memory, and a few microseconds of a thread, which the engine does not stop.
  */
-const REGEX_EFFORT = 200_000;
+const REGEX_EFFORT = 20_000;
 
 type Leaf = Exclude<CriteriaNode, { kind: 'and' | 'or' | 'not' }>;
 

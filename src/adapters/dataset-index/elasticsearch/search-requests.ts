@@ -18,7 +18,7 @@ export const searchDocuments = (
   asked: Asked,
   signal: AbortSignal,
 ): Promise<SearchResponse> =>
-  engine.ask(async (client, options) => {
+  engine[hasExpression(asked.query) ? 'askExpressions' : 'ask'](async (client, options) => {
     try {
       return await client.search<Record<string, unknown>, Record<string, unknown>>(
         { ...asked, index: engine.indexName(id), allow_partial_search_results: false },
@@ -37,3 +37,9 @@ function rejectionError(error: unknown): Error | undefined {
     ? badInput('The filter and q have too many parts together for the dataset index')
     : undefined;
 }
+
+/** Returns whether a query contains a regular expression. */
+const hasExpression = (query: unknown): boolean =>
+  typeof query === 'object' &&
+  query !== null &&
+  Object.entries(query).some(([key, value]) => key === 'regexp' || hasExpression(value));
