@@ -52,7 +52,7 @@ const CLOCK_CHANGES = ['30 minutes', '1 hour', '2 hours'];
 /** Returns SQL that states whether the offset at the end of a text is one that zones have. */
 export const endsWithOffset = (text: string): string => `regexp_matches(${text}, ${quoteText(`${OFFSET}$`)})`;
 
-/** Returns SQL of the year of a text in the usual form of dates that has less than four digits. DuckDB reads `24` as 24. */
+/** Returns SQL that states whether the year of a text has less than four digits. DuckDB reads `24-01-05` as year 24. */
 const hasShortYear = (text: string): string => `regexp_matches(${text}, '^[0-9]{1,3}([^0-9]|$)|^epoch')`;
 
 /** Returns SQL that states whether a text in the usual form of times has neither an offset nor the name of a zone. */
@@ -81,8 +81,8 @@ export function isValidTime(text: string): string {
 }
 
 /**
- * Returns SQL that states whether a local time occurs once in a zone. Abbreviations are no zones: `BST` is Bangladesh,
- * and `CET` has summer time.
+ * Returns SQL that states whether a local time occurs once in a zone. Abbreviations are refused: DuckDB reads `BST` as
+ * Bangladesh, and `CET` with summer time.
  */
 function isOneTime(zone: string, local: string, time: string): string {
   const again = CLOCK_CHANGES.flatMap((step) => [`+ interval '${step}'`, `- interval '${step}'`]).map(
@@ -109,7 +109,8 @@ export function isValidIn(text: string, format: string): string {
   if (zone >= 0) {
     const name = partOf(text, parts, zone);
     const rest = parts.toSpliced(zone, 1);
-    const pattern = `^(\\s*${patternOf(parts.slice(0, zone))})${patternOf([parts[zone]!])}(${patternOf(parts.slice(zone + 1))}\\s*)$`;
+    const [before, after] = [parts.slice(0, zone), parts.slice(zone + 1)].map(patternOf);
+    const pattern = `^(\\s*${before!})${patternOf([parts[zone]!])}(${after!}\\s*)$`;
     local = read(`regexp_replace(${text}, ${quoteText(pattern)}, '\\1\\2')`, rest);
     if (parts[zone] === '%z') checks.push(`regexp_full_match(${name}, ${quoteText(OFFSET)})`);
     else checks.push(isOneTime(name, local, read(text, parts)));
