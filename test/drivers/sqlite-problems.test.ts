@@ -84,7 +84,8 @@ describe('values that change, and types that values decide, are among the proble
   test('usual values are not a problem, nor are usual values of a file in UTF-16', async () => {
     const sql = `create table t (i integer, r real, s text, d date, t datetime, z datetime, b boolean, n numeric, any);
       insert into t values
-        (1, 1.5, 'ü', '2026-01-01', '2026-01-01 10:00:00.5', '2026-01-01T10:00:00+02:00', 1, 2, null), (null, 2, '5', '2026-01-02', null, '2026-01-01T10:00:00Z', 0, 1.5, 1)`;
+        (1, 1.5, 'ü', '2026-01-01', '2026-01-01 10:00:00.5', '2026-01-01T10:00:00+02:00', 1, 2, null),
+          (null, 2, '5', '2026-01-02', null, '2026-01-01T10:00:00Z', 0, 1.5, 1)`;
     expect(await problemsOf(sql)).toEqual([]);
     expect(await problemsOf(`pragma encoding = 'UTF-16le'; ${sql}`)).toEqual([]);
   });
