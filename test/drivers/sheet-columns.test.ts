@@ -4,18 +4,19 @@ import { useUploads } from './driver-file-fixture.ts';
 
 const { readInProcess, uploadFailure } = useUploads();
 
-/** A number, and the position of its format from 1; 0 for the general one. */
-type Cell = [value: number, format: number];
+/** A number, and the position of its format from 1; 0 for the general one. Or a text. */
+type Cell = [value: number, format: number] | string;
 
 const [TIME, DATE] = [1, 2];
 const FORMATS = ['h:mm', 'yyyy-mm-dd'];
 
+const rowOf = (cell: Cell): string =>
+  typeof cell === 'string'
+    ? `<row><c t="str"><v>${cell}</v></c></row>`
+    : `<row><c s="${cell[1]}"><v>${cell[0]}</v></c></row>`;
+
 const columnOf = (cells: Cell[]): Buffer =>
-  xlsxOf(
-    `<row><c t="str"><v>x</v></c></row>${cells.map(([value, format]) => `<row><c s="${format}"><v>${value}</v></c></row>`).join('')}`,
-    [],
-    FORMATS,
-  );
+  xlsxOf(`<row><c t="str"><v>x</v></c></row>${cells.map(rowOf).join('')}`, [], FORMATS);
 
 const at = (row: number, message: string) => [{ line: row, message: `Row ${row}, column 1: ${message}` }];
 const CORRECT = 'Correct the formats of the cells in the file if that is wrong';
@@ -74,6 +75,21 @@ describe('cells of a column of xlsx whose format differs from the others', () =>
         },
       ],
     ],
+    [
+      'texts among dates',
+      [[45000, DATE], [45001, DATE], '15.03.2023'],
+      'x string',
+      ['2023-03-15', '2023-03-16', '15.03.2023'],
+      at(4, among('a text', 'dates or times')),
+    ],
+    [
+      'a date among texts',
+      ['1/1', '1/3', [45000, DATE]],
+      'x string',
+      ['1/1', '1/3', '2023-03-15'],
+      at(4, among('a date or time', 'texts')),
+    ],
+    ['texts of dates among dates', [[45000, DATE], '2023-03-16'], 'x date', ['2023-03-15', '2023-03-16'], []],
     [
       'a number among dates',
       [
@@ -202,4 +218,25 @@ describe.each(['xlsx', 'ods'] as const)('a table on another sheet than the first
       message: 'The sheet has no rows',
     });
   });
+});
+
+test('texts of times with and without a zone, and dates among them', async () => {
+  const texts = ['2024-01-01 10:00:00+02:00', '2024-01-01 10:00:00', '2024-01-02'];
+  const KEEP = 'Set its type in columns to VARCHAR to keep the texts';
+  const odsRow = (value: string) =>
+    `<table:table-row><table:table-cell office:value-type="string"><text:p>${value}</text:p></table:table-cell></table:table-row>`;
+  for (const file of [columnOf(texts), odsOf(['x', ...texts].map(odsRow).join(''))]) {
+    const { rows, problems } = await readInProcess(file);
+    expect(rows.flat()).toEqual(['2024-01-01T08:00:00.000Z', '2024-01-01T10:00:00.000Z', '2024-01-02T00:00:00.000Z']);
+    expect(problems).toEqual([
+      {
+        column: 'x',
+        message: `Times without a zone, such as 2024-01-01 10:00:00, are read as UTC among times with one. ${KEEP}`,
+      },
+      {
+        column: 'x',
+        message: `Dates without a time, such as 2024-01-02, are read as midnight in UTC among times. ${KEEP}`,
+      },
+    ]);
+  }
 });

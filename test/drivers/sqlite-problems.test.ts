@@ -41,6 +41,16 @@ describe('values that change, and types that values decide, are among the proble
       ["'2026-11-29 10:00:00.123456'", "'2026-11-29 10:00:00.123000'"],
       `1 value, such as "2026-11-29 10:00:00.123456", is cut to milliseconds. ${CUT}`,
     ],
+    [
+      'timestamp',
+      ["'2026-11-29 10:00:00+02:00'", "'2026-11-29T10:00:00Z'", "'2026-11-29 10:00:00'"],
+      `1 value, such as "2026-11-29 10:00:00", is without a time zone, and read as UTC among times with one. ${CUT}`,
+    ],
+    [
+      'date',
+      ["'2026-11-29'", "'2026-11-30'", "'2026-11-29 10:00:00'"],
+      `2 values, such as "2026-11-29", are without a time, and read as midnight in UTC among times. ${CUT}`,
+    ],
   ])('a column of %s with %j', async (type, values, message) => {
     const rows = values.map((value) => `(${value})`).join(', ');
     expect(await problemsOf(`create table t ("odd ""x""" ${type}); insert into t values ${rows}`)).toEqual([
@@ -72,8 +82,10 @@ describe('values that change, and types that values decide, are among the proble
   });
 
   test('usual values are not a problem, nor are usual values of a file in UTF-16', async () => {
-    const sql = `create table t (i integer, r real, s text, d date, t datetime, b boolean, n numeric, any);
-      insert into t values (1, 1.5, 'ü', '2026-01-01', '2026-01-01 10:00:00.5', 1, 2, null), (null, 2, '5', null, null, 0, 1.5, 1)`;
+    const sql = `create table t (i integer, r real, s text, d date, t datetime, z datetime, b boolean, n numeric, any);
+      insert into t values
+        (1, 1.5, 'ü', '2026-01-01', '2026-01-01 10:00:00.5', '2026-01-01T10:00:00+02:00', 1, 2, null),
+          (null, 2, '5', '2026-01-02', null, '2026-01-01T10:00:00Z', 0, 1.5, 1)`;
     expect(await problemsOf(sql)).toEqual([]);
     expect(await problemsOf(`pragma encoding = 'UTF-16le'; ${sql}`)).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createClient } from 'graphql-sse';
 import { describe, expect } from 'vitest';
 import { LAST_SETUP_MESSAGE, subscribeActively } from '../support/active-subscription.ts';
@@ -130,6 +131,31 @@ describe('a query or mutation of a client that accepts', () => {
   });
 });
 
+test('a persisted query runs by its hash, and not with another one', async ({ admin, ann }) => {
+  const team = await createTeam(admin, 'Persisted', ann);
+  const query = feedOf(team);
+  const named = (sha256Hash: string, text?: string) => ({
+    ...(text && { query: text }),
+    extensions: { persistedQuery: { version: 1, sha256Hash } },
+  });
+  const sha256 = hash('sha256', query);
+  const open = async (body: object) => {
+    const response = await send(ann, body);
+    await response.body!.cancel();
+    return response.status;
+  };
+  expect([await open(named(sha256, query)), await open(named(hash('sha256', 'x'), query))]).toEqual([200, 400]);
+  // An unknown hash is 200, as Apollo has it.
+  expect((await outcomeOf(await send(ann, named(sha256))))[2]).toBe('PERSISTED_QUERY_NOT_FOUND');
+  const registered = '{ me { username } }';
+  await ann.request('POST', '/graphql', named(hash('sha256', registered), registered));
+  expect(await outcomeOf(await send(ann, named(hash('sha256', registered))))).toEqual([
+    200,
+    EVENTS,
+    complete({ data: { me: { username: 'ann' } } }),
+  ]);
+});
+
 test('what is refused before it runs is JSON with its status', async ({ service, admin, ann, anonymous }) => {
   const team = await createTeam(admin, 'Refused', ann);
   const query = feedOf(team);
@@ -147,6 +173,14 @@ test('what is refused before it runs is JSON with its status', async ({ service,
     ['no such field', send(ann, { query: 'subscription { nope }' }), 400, 'BAD_USER_INPUT'],
     ['no query', send(ann, { query: 1 }), 400, 'BAD_USER_INPUT'],
     ['wrong variables', send(ann, { query, variables: [] }), 400, 'BAD_USER_INPUT'],
+    [
+      'variables that are no JSON',
+      fetch(`${ann.url}/graphql?query=${encodeURIComponent(query)}&variables={`, {
+        headers: { ...ann.headers, accept: EVENTS, 'graphql-require-preflight': '1' },
+      }),
+      400,
+      'BAD_USER_INPUT',
+    ],
     ['another form', send(session, { query }, { 'content-type': 'text/plain' }), 400, 'BAD_USER_INPUT'],
     [
       'a mutation of another site',

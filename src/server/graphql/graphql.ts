@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type ApolloServer, type HTTPGraphQLHead, HeaderMap } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, preParsingHookHandler } from 'fastify';
@@ -15,6 +16,7 @@ import type { CreateContext } from '../request-context.ts';
 import { traceGraphql } from '../tracing.ts';
 import { PREFLIGHT_HEADERS, type SchemaReaders } from './apollo.ts';
 import { sentId, type ClientDocuments, type SentDocument } from './client-documents.ts';
+import type { PersistedQueries } from './document-store.ts';
 import { isLong } from './document-thread.ts';
 import { acceptsEvents, streamResults } from './event-stream.ts';
 import type { AcceptKey } from './keyed-requests.ts';
@@ -89,7 +91,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     }
   };
   const streamOf = async (request: FastifyRequest, reply: FastifyReply) => {
-    const operation = sentOperation(request);
+    const operation = sentOperation(request, options.persistedQueries);
     const created = request.graphqlContext!;
     if (!operation || 'error' in created || !created.context.viewer) return undefined;
     return streamResults({ ...options, operations }, operation, created.context, { request, reply });
@@ -166,10 +168,15 @@ function parsedOrUndefined(json: string): unknown {
  * Returns the operation of a request for events; undefined if its parts are not what they should be, or if another site could send
  * it without a preflight. Apollo refuses these.
  */
-function sentOperation(request: FastifyRequest): SentOperation | undefined {
+function sentOperation(request: FastifyRequest, persisted: PersistedQueries): SentOperation | undefined {
   if (request.method === 'GET' && !PREFLIGHT_HEADERS.some((name) => request.headers[name])) return undefined;
-  const { query, operationName, variables: given } = sentDocument(request);
-  const variables = request.method === 'GET' && typeof given === 'string' ? parsedOrUndefined(given) : given;
+  const { query: text, operationName, variables: given, extensions } = sentDocument(request);
+  const sentHash = sentId({ extensions });
+  const query = text ?? persisted.find(sentHash ?? '');
+  if (sentHash !== undefined && typeof query === 'string' && hash('sha256', query) !== sentHash) return undefined;
+  const isText = request.method === 'GET' && typeof given === 'string';
+  const variables = isText ? parsedOrUndefined(given) : given;
+  if (isText && variables === undefined) return undefined;
   const isObject = typeof variables === 'object' && !Array.isArray(variables);
   if (typeof query !== 'string' || (variables !== undefined && !isObject)) return undefined;
   if (typeof (operationName ?? '') !== 'string') return undefined;

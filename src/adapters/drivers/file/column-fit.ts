@@ -4,6 +4,7 @@ import { isTimeIn, MIN_YEAR, timeIn } from './column-readings.ts';
 import { isCandidate, isDeclaredBoolean, significant } from './column-types.ts';
 import type { FileColumn, FileConfig } from './file-config.ts';
 import { isNumeric, numberIn, presentText, readingFor, valueOf, type TextColumn } from './typed-columns.ts';
+import { isValidDate, isValidIn, isValidTime } from './valid-times.ts';
 
 const SCALE = /^DECIMAL\(\d+,(\d+)\)$/;
 
@@ -30,7 +31,7 @@ export function misfits(
   const text = presentText(source, column);
   const format = isTime(type) ? readingFor(column, config)?.dateFormat : undefined;
   const [bare, time] = [`${name}_bare`, `${name}_time`];
-  const kept = keeps(type, bare, format === undefined ? undefined : time);
+  const kept = keeps(type, bare, format === undefined ? undefined : { time, format });
   const fits = from === 'former' ? `${kept} and ${isRecognised(source, column, config, name)}` : kept;
   return {
     selected: [
@@ -46,15 +47,17 @@ export function misfits(
 
 const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP';
 
-/** Returns SQL that states whether a value stays the same in its type. `time` is SQL of it in its format of dates. */
-function keeps(type: string, text: string, time: string | undefined): string {
+/** Returns SQL that states whether a value stays the same in its type. `given` is its format of dates, and SQL of its time. */
+function keeps(type: string, text: string, given: { time: string; format: string } | undefined): string {
   if (isNumeric(type)) return `${isCandidate('NUMBER', text)} and not ${roundsNumber(text, type)}`;
   if (type === 'BOOLEAN') return isDeclaredBoolean(text);
-  if (time !== undefined) {
-    const isDay = type === 'DATE' ? ` and ${time} = cast(${time} as DATE)` : '';
-    return `(${time} is null or (year(${time}) >= ${MIN_YEAR}${isDay}))`;
-  }
-  return type === 'DATE' ? `coalesce(try_cast(${text} as TIMESTAMP) = try_cast(${text} as DATE), true)` : 'true';
+  if (!isTime(type)) return 'true';
+  const usual = type === 'DATE' ? isValidDate(text) : isValidTime(text);
+  if (!given) return usual;
+  const { time, format } = given;
+  const isDay = type === 'DATE' ? ` and ${time} = cast(${time} as DATE)` : '';
+  return `case when ${time} is null then ${usual}
+    else year(${time}) >= ${MIN_YEAR}${isDay} and ${isValidIn(text, format)} end`;
 }
 
 /** Returns SQL that states whether recognition gives a value this type. */

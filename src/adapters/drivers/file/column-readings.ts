@@ -1,5 +1,6 @@
 import { quoteText } from './duckdb-session.ts';
 import type { ValueReading } from './file-config.ts';
+import { isValidIn } from './valid-times.ts';
 
 /** Formats of dates, and of the times that can follow them, that are recognised. */
 const DATE_FORMATS = ['%d.%m.%Y', '%m/%d/%Y', '%d/%m/%Y', '%m-%d-%Y', '%d-%m-%Y', '%Y/%m/%d'];
@@ -80,7 +81,8 @@ export interface Candidate {
 
 function dateCandidate(format: string, given: boolean): Candidate {
   const pattern = format.replace(/%[a-zA-Z]|[^%]/g, (part) => FORMAT_PARTS[part] ?? (part === ' ' ? ' ' : `[${part}]`));
-  const valid = (text: string) => `(${text} is null or coalesce(year(${timeIn(text, format)}) >= ${MIN_YEAR}, false))`;
+  const valid = (text: string) =>
+    `(${text} is null or (coalesce(year(${timeIn(text, format)}) >= ${MIN_YEAR}, false) and ${isValidIn(text, format)}))`;
   return {
     reading: { dateFormat: format },
     fits: (value) => given || new RegExp(`^(?:${pattern})$`).test(value),

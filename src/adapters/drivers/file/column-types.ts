@@ -2,6 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { MAX_DECIMAL_DIGITS } from '../../../core/exact-number.ts';
 import { withoutBlanks } from './blanks.ts';
 import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
+import { endsWithOffset } from './valid-times.ts';
 
 /** Words that stand for a missing value in columns that are not texts, in upper case. */
 const NULL_WORDS = ['NA', 'N/A', '#N/A', 'NULL', '-'];
@@ -76,7 +77,8 @@ const CHECKS: Record<Candidate, (v: string) => string> = {
   DATE: (v) => `coalesce(strlen(${v}) = 10 and cast(try_cast(${v} as DATE) as VARCHAR) = ${v}, false)`,
   TIMESTAMP: (v) => `coalesce(try_cast(${v} as TIMESTAMPTZ) between ${FIRST_MOMENT} and ${LAST_MOMENT}
     and translate(${v}, '0123456789-:.+TZ ', '') = ''
-    and (${v})[5] = '-' and (${v})[8] = '-' and (${v})[11] in ('', ' ', 'T') and (${v})[12:13] <> '24', false)`,
+    and (${v})[5] = '-' and (${v})[8] = '-' and (${v})[11] in ('', ' ', 'T') and (${v})[12:13] <> '24'
+    and case when translate((${v})[12:], '0123456789:. ', '') in ('', 'Z') then true else ${endsWithOffset(v)} end, false)`,
 };
 
 /**

@@ -190,7 +190,14 @@ async function detectSheetConfig(file: string, given: FileConfig, columnsFrom: C
   if (given.columns) await checkTypes(session, table!, config, columnsFrom);
   const codes = await numberCodes(session, table!, columns!, given);
   const changed = await valueProblems(session, { hint: KEEP_TEXTS, source: read });
-  return { config: { ...config, columns }, problems: [...source.sheet!.problems, ...problems, ...codes, ...changed] };
+  const isDeclared = given.columns !== undefined && columnsFrom === 'user';
+  // Cells for dates have no zone, and midnight is a date.
+  const texts = columns!.map((column, i) => (source.sheet!.withDates.has(i) ? { ...column, type: 'VARCHAR' } : column));
+  const times = isDeclared ? [] : await timeProblems(session, table!, texts, config);
+  return {
+    config: { ...config, columns },
+    problems: [...source.sheet!.problems, ...problems, ...codes, ...times, ...changed],
+  };
 }
 
 async function detectTextConfig(file: string, given: FileConfig, columnsFrom: ColumnsFrom): Promise<DetectedFile> {

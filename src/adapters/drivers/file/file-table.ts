@@ -5,6 +5,7 @@ import { MAX_COLUMNS } from '../query-process/limits.ts';
 import type { ColumnsFrom } from '../query-process/work.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
 import { commentProblems, escapeProblems } from './csv-problems.ts';
+import { quoteProblems } from './csv-quotes.ts';
 import { lineAt, MAX_RECORD_BYTES, recordsIn } from './csv-scan.ts';
 import type { CsvSource } from './csv-source.ts';
 import { checkTypes, lineOfRecord } from './declared-types.ts';
@@ -85,6 +86,7 @@ export async function detectCsvConfig(
       const remarks = [
         ...(given.comment === undefined ? commentProblems(source.csv!) : []),
         ...escapeProblems(source.csv!),
+        ...(given.quote === undefined ? await quoteProblems(session, table!.from, source.csv!) : []),
       ];
       return {
         config: { ...config, columns },

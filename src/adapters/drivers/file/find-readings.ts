@@ -9,8 +9,8 @@ const BATCH = 500;
 const PLAIN_NUMBER = '-?[0-9]+(?:[.][0-9]+)?';
 const PLAIN_DATE = '[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9:.]+Z?)?';
 /** Number of values, and share of others among them, from which on a column of numbers or dates is doubtful. */
-const MIN_VALUES = 5;
-const MAX_ODD = 0.2;
+export const MIN_VALUES = 5;
+export const MAX_ODD = 0.2;
 /** Number of values of a column for a first guess. */
 const SAMPLE_VALUES = 200;
 

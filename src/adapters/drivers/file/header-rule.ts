@@ -1,4 +1,4 @@
-import { couldBeValues } from './header-shapes.ts';
+import { couldBeValues, hasValue } from './header-shapes.ts';
 
 /** Kind of a value, as far as it distinguishes names from values. */
 type CellKind = 'blank' | 'text' | 'number' | 'date' | 'time' | 'boolean';
@@ -134,13 +134,19 @@ const isLikeBelow = (
   below: readonly (readonly HeaderCell[])[],
   columns: ColumnBelow[],
 ): boolean =>
-  first.length > 0 &&
-  below.every(({ length }) => length <= first.length) &&
-  columns.every(({ kind }) => kind === 'text') &&
-  couldBeValues(
-    first.map(({ text }) => text),
-    columns.map(({ cells }) => cells.map(({ text }) => text)),
-  );
+  hasValue(
+    textsOf(first),
+    columns.map(({ cells }) => textsOf(cells)),
+  ) ||
+  (first.length > 0 &&
+    below.every(({ length }) => length <= first.length) &&
+    columns.every(({ kind }) => kind === 'text') &&
+    couldBeValues(
+      textsOf(first),
+      columns.map(({ cells }) => textsOf(cells)),
+    ));
+
+const textsOf = (cells: readonly HeaderCell[]): string[] => cells.map(({ text }) => text);
 
 /** Returns whether numbers of the first record are years at equal steps, and none below them is a year. */
 function areSteadyYears(first: readonly HeaderCell[], columns: ColumnBelow[], typed: number[]): boolean {

@@ -53,3 +53,48 @@ function shapeOf(text: string): string {
     .replace(/\d+/g, '9');
   return [...new Set(kinds.split(/\s+/))].join(' ');
 }
+
+/** Values that are not names, and that no name of a column looks like. */
+const VALUES = [
+  /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
+  /^[a-z][a-z0-9+.-]*:\/\/\S+$/i,
+  /^(?:\/|[a-z]:\\|\.{1,2}\/)\S*$/i,
+  /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i,
+  /^(?:\w+:)?(?=[a-f]*\d)[0-9a-f]{16,}$/i,
+  /^(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}$/i,
+  /^[A-Z]{2}\d{2}[A-Z0-9 ]{8,32}$/,
+  /^[$@]\w+$/,
+] as const;
+const DIGIT = /\d/;
+const LETTER = /\p{L}/u;
+const MIN_CODE_LENGTH = 5;
+
+/**
+ * Returns whether a text of a first record is one of the values below it: an address, an identifier, the same text with
+ * another number, or a code whose digits have the same places.
+ */
+export const hasValue = (first: readonly string[], columns: readonly (readonly string[])[]): boolean =>
+  first.some((text, i) => {
+    const below = columns[i]!;
+    const share = (isLike: (value: string) => boolean) =>
+      below.length > 0 && below.filter(isLike).length >= SAME_SHARE * below.length;
+    if (VALUES.some((one) => one.test(text) && share((value) => one.test(value)))) return true;
+    if (!DIGIT.test(text)) return false;
+    // Titles of pages occur again with other numbers, too.
+    if (LETTER.test(text) && below.some((value) => withoutNumbers(value) === withoutNumbers(text))) return true;
+    return formsOf(text).some((formOf) => share((value) => formOf(value) === formOf(text)));
+  });
+
+/** Returns the forms of a text with digits that only a value has in common with most values below it. */
+const formsOf = (text: string): ((text: string) => string)[] => [
+  ...(text.length >= MIN_CODE_LENGTH || !LETTER.test(text) ? [placesOf] : []),
+  ...(/^\d/.test(text) ? [shapeOf] : []),
+];
+
+const withoutNumbers = (text: string): string => text.replace(/\d+/g, '9');
+
+const placesOf = (text: string): string =>
+  text
+    .replace(/\p{Lu}/gu, 'A')
+    .replace(/\p{Ll}/gu, 'a')
+    .replace(/\d/g, '9');

@@ -1,4 +1,5 @@
 import type { FileProblem } from '../../../core/row-source.ts';
+import { MAX_ODD, MIN_VALUES } from './find-readings.ts';
 import { CellNumber, CellTime, serialValue, type CellValue } from './sheet-values.ts';
 
 /** How cells of a column are read whose format differs from the format of the others. */
@@ -24,6 +25,8 @@ interface ColumnCells {
   /** Numbers of a day or more in a format for times of day, which are read as dates. */
   long: CellKind;
   others: CellKind;
+  /** Others that are texts, and not dates by their spelling. */
+  texts: CellKind;
 }
 
 /** Days up to which a number in a format for times of day may be a duration. */
@@ -33,6 +36,7 @@ const MIN_NUMBERS = 9;
 /** How many times the largest number such a date may be. */
 const MAX_FACTOR = 10;
 const MAX_REPORTED = 10;
+const ISO_DATE = /^\d{4}-\d\d-\d\d/;
 
 /** Counts the kinds of cells in the columns of a sheet, to find cells whose format differs from the others. */
 export class SheetColumns {
@@ -47,12 +51,19 @@ export class SheetColumns {
     if (value === null || typeof value === 'symbol') return;
     if (typeof value === 'number') column.numbers.add(row, repeat, value);
     else if (value instanceof CellNumber) column.numbers.add(row, repeat, Number(value.text));
-    else if (!(value instanceof CellTime)) column.others.add(row, repeat, 0);
-    else {
+    else if (!(value instanceof CellTime)) {
+      column.others.add(row, repeat, 0);
+      if (typeof value === 'string' && !ISO_DATE.test(value)) column.texts.add(row, repeat, 0);
+    } else {
       const kind = isLong(value) ? 'long' : value.text.includes('-', 1) ? 'days' : 'clocks';
       // Without the number of a cell, it is never one in the wrong format.
       column[kind].add(row, repeat, value.origin?.serial ?? Infinity);
     }
+  }
+
+  /** Returns the positions of columns with dates in cells for dates. */
+  get withDates(): ReadonlySet<number> {
+    return new Set(this.#columns.flatMap((column, i) => (column && column.days.count > 0 ? [i] : [])));
   }
 
   /** Returns the fixes by the positions of columns, and the report on each column with cells of several kinds. */
@@ -77,6 +88,7 @@ const newColumn = (): ColumnCells => ({
   clocks: new CellKind(),
   long: new CellKind(),
   others: new CellKind(),
+  texts: new CellKind(),
 });
 
 const isLong = ({ origin }: CellTime): boolean => origin?.kind === 'time' && Math.abs(origin.serial) >= 1;
@@ -105,7 +117,7 @@ function doubtOf(column: ColumnCells): { fix?: ColumnFix; row: number; message: 
       message: `the cell is ${one} among ${rest}, as others may be in this column, so the column is text. ${CORRECT}`,
     };
   }
-  if (long.count === 0 || clocks.count === 0) return undefined;
+  if (long.count === 0 || clocks.count === 0) return textDoubtOf(column, moments, count);
   if (days.count === 0 && long.largest < MAX_DURATION)
     return {
       fix: 'elapsed',
@@ -117,6 +129,21 @@ function doubtOf(column: ColumnCells): { fix?: ColumnFix; row: number; message: 
   return {
     row: clocks.row,
     message: `the cell is a time among dates, as others may be in this column, so the column is text. ${CORRECT}`,
+  };
+}
+
+/** Returns the report on a column with dates or times and texts. Few texts among dates are reported by their value. */
+function textDoubtOf({ texts, days }: ColumnCells, moments: readonly CellKind[], count: number) {
+  const all = count + texts.count;
+  const areFew = days.count === count && all >= MIN_VALUES && texts.count <= all * MAX_ODD;
+  if (count === 0 || texts.count === 0 || areFew) return undefined;
+  const [row, one, rest] =
+    texts.count < count
+      ? [texts.row, 'a text', 'dates or times']
+      : [Math.min(...moments.map((kind) => kind.row)), 'a date or time', 'texts'];
+  return {
+    row,
+    message: `the cell is ${one} among ${rest}, as others may be in this column, so the column is text. ${CORRECT}`,
   };
 }
 

@@ -35,6 +35,8 @@ export interface SheetRows {
   written: ReadonlySet<number>;
   /** Positions of columns of decimals with a whole number, which has a point. */
   pointed: ReadonlySet<number>;
+  /** Positions of columns with dates in cells for dates. */
+  withDates: ReadonlySet<number>;
   /** Whether some numbers are digits, which may be more than a double has. */
   hasDigits: boolean;
   /** Name of the sheet, if it is not the first one. */
@@ -207,6 +209,7 @@ export class SheetWriter {
       texts: this.#texts,
       written: this.#written,
       pointed: this.#pointed,
+      withDates: this.columns.withDates,
       hasDigits: this.#hasDigits,
       problems: [
         ...this.#problems,

@@ -13,6 +13,7 @@ import { quoteText, type DuckdbSession } from './duckdb-session.ts';
 import type { FileColumn, FileConfig, ValueReading } from './file-config.ts';
 import { couldBeThousands, findOdd, findReadings, mostlyOther, type OddText } from './find-readings.ts';
 import { SEVERAL_WAYS } from './reading-doubts.ts';
+import { usualTime } from './valid-times.ts';
 
 /** A column of a file as SQL. */
 export interface TextColumn {
@@ -255,7 +256,7 @@ export function valueOf(source: TextColumn, column: FileColumn, config: FileConf
   if (isNumeric(type)) return `cast(${numberIn(source, column, config, lenient)} as ${type})`;
   const text = presentText(source, column);
   if (type === 'JSON') return json ? raw : `cast(${text} as JSON)`;
-  const usual = type === 'TIMESTAMP' ? `cast(${text} as TIMESTAMPTZ) at time zone 'UTC'` : `cast(${text} as ${type})`;
+  const usual = type === 'TIMESTAMP' ? usualTime(text) : `cast(${text} as ${type})`;
   const format = isTime(type) ? readingFor(column, config)?.dateFormat : undefined;
   return format === undefined ? usual : `cast(coalesce(${timeIn(text, format)}, ${usual}) as ${type})`;
 }

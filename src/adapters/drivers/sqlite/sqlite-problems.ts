@@ -1,14 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { FileProblem, SourceTable } from '../../../core/row-source.ts';
-import { readingIn } from './value-tally.ts';
+import { readingIn, TIME_FORMS, timeFormIn } from './value-tally.ts';
 
 const MAX_SHOWN = 100;
 /** The character that replaces invalid UTF-8 in a text. */
 const REPLACEMENT = '\ufffd';
 
 /** Kinds of values that change, or decide the type of their column. */
-type Kind = 'number' | 'infinite' | 'bytes' | 'broken' | 'cut' | 'declared' | 'undeclared' | 'text';
+const KINDS = [
+  ...(['number', 'infinite', 'bytes', 'broken', 'cut', 'declared', 'undeclared', 'text'] as const),
+  ...TIME_FORMS,
+] as const;
+type Kind = (typeof KINDS)[number];
+
+const SELECT_TEXT = `Select it as an expression, such as x || '', in the query to keep the texts`;
 
 /** The reports of the values of each kind, and the columns that they apply to. */
 const PROBLEMS: {
@@ -30,8 +36,19 @@ const PROBLEMS: {
   {
     kind: 'cut',
     when: ({ undeclared }) => undeclared === 0,
+    message: (values, verb) => `${values} ${verb} cut to milliseconds. ${SELECT_TEXT}`,
+  },
+  {
+    kind: 'local',
+    when: ({ zoned, undeclared }) => zoned > 0 && undeclared === 0,
     message: (values, verb) =>
-      `${values} ${verb} cut to milliseconds. Select it as an expression, such as x || '', in the query to keep the texts`,
+      `${values} ${verb} without a time zone, and read as UTC among times with one. ${SELECT_TEXT}`,
+  },
+  {
+    kind: 'day',
+    when: ({ zoned, local, undeclared }) => zoned + local > 0 && undeclared === 0,
+    message: (values, verb) =>
+      `${values} ${verb} without a time, and read as midnight in UTC among times. ${SELECT_TEXT}`,
   },
   {
     kind: 'undeclared',
@@ -92,14 +109,16 @@ function countBroken(database: DatabaseSync, table: string, column: string): num
 
 /** Counts the values of a column by their kinds. */
 class ValueCounts {
-  readonly counts = { number: 0, infinite: 0, bytes: 0, broken: 0, cut: 0, declared: 0, undeclared: 0, text: 0 };
+  readonly counts = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as Record<Kind, number>;
   readonly #type: string;
   readonly #reading: ReturnType<typeof readingIn>;
+  readonly #timeForm: ReturnType<typeof timeFormIn>;
   readonly #first = new Map<Kind, SQLOutputValue>();
 
   constructor(type: string) {
     this.#type = type;
     this.#reading = readingIn(type);
+    this.#timeForm = timeFormIn(type);
   }
 
   see(value: SQLOutputValue): void {
@@ -107,6 +126,8 @@ class ValueCounts {
     if (typeof value === 'string') {
       this.#count('text', value);
       if (value.includes(REPLACEMENT)) this.#count('broken', value);
+      const form = this.#timeForm?.(value);
+      if (form) this.#count(form, value);
     } else if (typeof value === 'bigint') this.counts.number += 1;
     else if (typeof value === 'number') {
       this.counts.number += 1;

@@ -66,6 +66,18 @@ export function readingIn(declared: string): ((value: SQLOutputValue) => Reading
   };
 }
 
+/** How a text of a time is written: without a time of day, with a time zone, or with a time of day alone. */
+export const TIME_FORMS = ['day', 'zoned', 'local'] as const;
+const DAY_LENGTH = 10;
+const ZONE = /[-+Zz]/;
+
+/** Returns a function that states how texts of times are written; undefined for a declared type without times. */
+export function timeFormIn(declared: string): ((value: string) => (typeof TIME_FORMS)[number]) | undefined {
+  const meaning = meaningOf(declared);
+  if (meaning !== 'date' && meaning !== 'datetime') return undefined;
+  return (value) => (value.length === DAY_LENGTH ? 'day' : ZONE.test(value.slice(DAY_LENGTH)) ? 'zoned' : 'local');
+}
+
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
 const column = (type: FieldType, storage: Storage): Pick<Column, 'type' | 'storage'> => ({ type, storage });
