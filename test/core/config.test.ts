@@ -91,6 +91,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
     'http://',
   ],
   OTEL_SERVICE_NAME: ['must have at most 255 characters, without line breaks', 'x'.repeat(256), 'a\nb'],
+  DOCUMENTS_MODE: ['must be OFF, LOG, WARN or ENFORCE', 'off', 'ALL'],
   LOG_LEVEL: ['must be fatal, error, warn, info, debug, trace or silent', 'loud', 'INFO'],
 };
 

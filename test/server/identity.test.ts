@@ -7,6 +7,7 @@ import { appOf, callOf } from '../app/record-fixture.ts';
 import { addFile, connect, createIntegration, createLibrary } from '../library/library-fixture.ts';
 import { addAgentRun, addImage } from '../support/ai-records.ts';
 import type { Client } from '../support/client.ts';
+import { expectStatus } from '../support/expect.ts';
 import { chargeOf } from '../support/credit-fixture.ts';
 import { createMail } from '../support/mail-fixture.ts';
 import { toolNamed } from '../support/mcp-server.ts';
@@ -46,6 +47,9 @@ async function createTwins(service: Service, ann: Client, admin: Client, source:
   for (let twin = 0; twin < 2; twin++) {
     const owned = { name: 'Twin', tags: [tag.id], folderId: folder.id };
     await admin.creates('/suites', { name: 'Twin', datasourceIds: [source] });
+    const operations = [{ id: 'twin', name: 'Twin', type: 'query', body: 'query Twin { me { id } }' }];
+    const manifest = { format: 'apollo-persisted-query-manifest', version: 1, operations };
+    await expectStatus(admin.post(`/clients/twin${twin}/documents`, manifest), 200);
     const app = await admin.creates('/apps', { ...owned, ownerId: ann.id });
     await ann.request('PUT', `/api/apps/${app.id}/files/twin.js`, '1', { 'content-type': 'text/javascript' });
     await ann.post(`/apps/${app.id}/_deploy`);
@@ -127,6 +131,7 @@ describe('two of everything', () => {
     for (const domain of ['twin', 'other']) await superuser.creates('/identity-providers', { ...PROVIDER, domain });
     const callers = {
       aiCalls: admin,
+      apiClients: admin,
       appGrants: superuser,
       auditEvents: admin,
       usageEvents: admin,
