@@ -33,6 +33,7 @@ const BOUNDED_REPETITIONS = byText([
     /<(\/?)([^\s/<>!?"']+)(?=[\s/>])[^<>"']*(?:(?:"[^"<]*"|'[^'<]*')[^<>"']*)*>/g,
     'attributes of one element, in the sandbox',
   ],
+  [/^"((?:[ !#-[\]-~]|\\["\\])*)"$/, 'headers of 16 KiB'],
   [/^(?!-)[\w-]+(\.[\w-]+)*$/, 'configuration'],
   [/^(?!-)(?:[\w-]+\.)*(?!\d+$|0x[\da-f]*$)[\w-]+$/i, 'configuration'],
   [/'((?:[^']|'')*)'|"((?:[^"]|"")*)"/y, 'expressions of 4,000 characters'],

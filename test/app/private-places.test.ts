@@ -70,6 +70,7 @@ const SHARED: Record<string, string | null> = {
   'src/server/http.ts': CALLS,
   'src/server/public-bodies.ts': NONE,
   'src/server/unread-responses.ts': NONE,
+  'src/services/client/schema-check.ts': TOTAL,
   'src/services/connection/token-source.ts': TOTAL,
   'src/services/dataset/index-query.ts': TOTAL,
   'src/services/datasource/datasource-connection.ts': TOTAL,

@@ -63,6 +63,7 @@ describe('`Idempotency-Key`', () => {
       'POST /password-reset',
       'POST /password-reset/:token',
       'POST /queries/:id/_run',
+      'POST /schema/_check',
       'POST /templates/:templateId/_check',
       'POST /toolkit-parse-config',
       'POST /usage/quote',

@@ -35,6 +35,8 @@ const IN_NO_MENU = [
   '/template-drivers',
   '/toolkit-drivers',
   '/integrations',
+  '/clients',
+  '/field-usage',
   '/visual-components',
   '/dataset-filters',
 ];

@@ -73,15 +73,8 @@ export async function createSchema(): Promise<GraphQLSchema> {
     skipCheck: false,
     pubSub: UNUSED_PUB_SUB,
   });
+  const direct = requireInnerLists(markUuidColumns(callResolversDirectly(schema)));
   return guard(
-    withExpectedVersions(
-      limitSubscriptions(
-        withInputRules(
-          withFederation(
-            relaxDefaults(describeRootTypes(requireInnerLists(markUuidColumns(callResolversDirectly(schema))))),
-          ),
-        ),
-      ),
-    ),
+    limitSubscriptions(withInputRules(withFederation(withExpectedVersions(relaxDefaults(describeRootTypes(direct)))))),
   );
 }

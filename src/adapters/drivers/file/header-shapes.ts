@@ -56,7 +56,7 @@ function shapeOf(text: string): string {
 
 /** Values that are not names, and that no name of a column looks like. */
 const VALUES = [
-  /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
+  /^[^\s@]+@[^\s@]*[^\s@.]\.[^\s@.]+$/,
   /^[a-z][a-z0-9+.-]*:\/\/\S+$/i,
   /^(?:\/|[a-z]:\\|\.{1,2}\/)\S*$/i,
   /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i,
