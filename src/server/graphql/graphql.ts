@@ -38,7 +38,7 @@ export interface GraphqlOptions extends SchemaReaders {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Context of a POST of GraphQL, or why it has none. It is created before the body is received. */
+    /** Context of a request of GraphQL, or why it has none. With a body, it is created before the body is received. */
     graphqlContext: { context: PublicContext } | { error: unknown } | null;
   }
 }
@@ -50,14 +50,18 @@ declare module 'fastify' {
 export async function registerGraphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   app.decorateRequest('graphqlContext', null);
   const operations = new OperationPreparer(options);
-  const createContext = (request: FastifyRequest, reply: FastifyReply) =>
-    options.createContext(request, reply, 'graphql').catch((error: unknown) => {
-      if (!toApiError(error))
-        logFailure(request.log, { err: error, requestId: request.id }, 'Request failed', reply.raw.destroyed);
-      throw toRequestError(error);
-    });
+  /** Creates the context of a request, once. Apollo receives the error of a request without one. */
+  const openContext = async (request: FastifyRequest, reply: FastifyReply) =>
+    (request.graphqlContext ??= await options.createContext(request, reply, 'graphql').then(
+      (created) => ({ context: created }),
+      (error: unknown) => {
+        if (!toApiError(error))
+          logFailure(request.log, { err: error, requestId: request.id }, 'Request failed', reply.raw.destroyed);
+        return { error: toRequestError(error) };
+      },
+    ));
   const context = async (request: FastifyRequest, reply: FastifyReply) => {
-    const created = request.graphqlContext ?? { context: await createContext(request, reply) };
+    const created = await openContext(request, reply);
     if ('error' in created) throw created.error as Error;
     await prepareDocument(request, created.context).catch((error: unknown) => {
       throw toRequestError(error);
@@ -77,10 +81,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   ) => Promise<unknown>;
   /** Replaces the sent document by a stored text. An error is thrown when Apollo asks for the context. */
   const resolveDocument = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyRequest> => {
-    const created = (request.graphqlContext ??= await createContext(request, reply).then(
-      (context) => ({ context }),
-      (error: unknown) => ({ error }),
-    ));
+    const created = await openContext(request, reply);
     if ('error' in created) return request;
     try {
       const text = await options.clientDocuments.resolve(sentDocument(request), created.context);
@@ -120,13 +121,8 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   const withBody = {
     url: '/graphql',
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
-      request.graphqlContext = await createContext(request, reply).then(
-        (created) => {
-          options.acceptKey(created, request.headers['idempotency-key'], reply);
-          return { context: created };
-        },
-        (error: unknown) => ({ error }),
-      );
+      const created = await openContext(request, reply);
+      if ('context' in created) options.acceptKey(created.context, request.headers['idempotency-key'], reply);
     },
     preParsing: options.limitBody,
   };

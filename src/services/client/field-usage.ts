@@ -37,7 +37,7 @@ const MAX_PENDING_TENANTS = 500;
 const MAX_OPERATIONS = 10_000;
 const MAX_ROWS_OF_DAY = 20_000;
 
-/** Days for which usage is stored. */
+/** Days that usage is stored. */
 export const FIELD_USAGE_DAYS = 90;
 
 interface PendingTenant {
